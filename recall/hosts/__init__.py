@@ -1,0 +1,1 @@
+"""Host programs: how each stores its conversations."""

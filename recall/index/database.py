@@ -1,0 +1,266 @@
+"""The index file: where it is, how it is opened, and the two kinds of transaction.
+
+Owns: creating the file whole or not at all, permissions, the version check before any write, the journal mode,
+`write()` (BEGIN IMMEDIATE) and `read()` (one snapshot), and the translation of SQLite's errors.
+Does not know what the tables mean. Helpers elsewhere take the open connection and never commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from importlib import resources
+from pathlib import Path
+from urllib.parse import quote
+
+from recall.errors import StateError
+from recall.index import fulltext
+
+APPLICATION_ID = 0x48524331  # "HRC1"
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 60.0  # decisions.md 7: a large publication can hold the write lock for 10 s
+_POLL_SECONDS = 0.05
+_REBUILD = "move the file away (or set HISTORY_RECALL_DB to another path), then index again with index-all"
+
+
+class Database:
+    """One open index file. `path` is None for the empty stand-in that reads get where no file exists yet."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, exists: bool, journal_mode: str) -> None:
+        self._connection = connection
+        self.path = path
+        self.exists = exists
+        self.journal_mode = journal_mode
+        self._cancelled: Callable[[], bool] = lambda: False
+
+    @classmethod
+    def open(cls, path: Path) -> Database:
+        """Open the index for work, making it (0600, in a 0700 folder) where there is none.
+
+        Raises StateError `unsupported_index` (another version, or not ours: untouched), `index_unavailable`,
+        `disk_full`, `index_damaged`.
+        """
+        with translated(path):
+            if not os.path.lexists(path):
+                _create(path)
+            return cls._open_file(path)
+
+    @classmethod
+    def open_for_reading(cls, path: Path) -> Database:
+        """Open the index for reading; where there is none, an empty one in memory, and nothing is written."""
+        if os.path.lexists(path):
+            with translated(path):
+                return cls._open_file(path)
+        connection = _connect(":memory:")
+        _install(connection)
+        return cls(connection, path, exists=False, journal_mode="memory")
+
+    @classmethod
+    def _open_file(cls, path: Path) -> Database:
+        _check_version(path)
+        _close_permissions(path)
+        connection = _connect(str(path))
+        try:
+            # Setting it again is a no-op on a WAL file and tells the truth about what is in force.
+            mode = str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]).lower()
+        except sqlite3.OperationalError:
+            connection.close()
+            raise
+        return cls(connection, path, exists=True, journal_mode=mode)
+
+    def watch(self, cancelled: Callable[[], bool]) -> None:
+        """Stop waiting for the write lock as soon as `cancelled()` is true."""
+        self._cancelled = cancelled
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A writing transaction: begins IMMEDIATE, waits up to 60 s for the lock, commits at the end or not at all."""
+        with translated(self.path):
+            self._begin_immediate()
+            try:
+                yield self._connection
+            except BaseException:
+                self._rollback()
+                raise
+            try:
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._rollback()
+                raise
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """One snapshot for all reads inside it. Joins the transaction that is open, if one is."""
+        with translated(self.path):
+            if self._connection.in_transaction:
+                yield self._connection
+                return
+            self._connection.execute("BEGIN")
+            try:
+                yield self._connection
+            finally:
+                self._rollback()
+
+    def staging(self) -> sqlite3.Connection:
+        """The connection, for TEMP tables: SQLite keeps them in a private file that is unlinked from the start."""
+        return self._connection
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _begin_immediate(self) -> None:
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or time.monotonic() > deadline:
+                    raise
+            if self._cancelled():
+                raise StateError("cancelled", "Cancelled while waiting for the index", "run the command again")
+            time.sleep(_POLL_SECONDS)
+
+    def _rollback(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """SQLite's errors as ours, with the path and the way on."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _as_state_error(error, path) from error
+
+
+def _as_state_error(error: sqlite3.Error, path: Path) -> StateError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    text = str(error)
+    data = {"path": str(path), "sqlite": name or text}
+    if name.startswith("SQLITE_FULL"):
+        return StateError("disk_full", f"No space left while writing the index at {path}", "free some space", data)
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text:
+        hint = "run `history-recall doctor`; it says what is damaged and how to mend it"
+        return StateError("index_damaged", f"The index at {path} is damaged: {text}", hint, data)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        hint = "wait for the other run, or see `history-recall status`"
+        return StateError("index_unavailable", f"The index at {path} stayed locked by another process", hint, data)
+    hint = "if it lies on a network drive, set HISTORY_RECALL_DB to a path on a local disk; check its permissions"
+    return StateError("index_unavailable", f"The index at {path} cannot be used: {text}", hint, data)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(target, isolation_level=None, uri=uri, timeout=0.25, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA temp_store = FILE")
+    fulltext.register(connection)
+    return connection
+
+
+def _install(connection: sqlite3.Connection) -> None:
+    schema = resources.files("recall.index").joinpath("schema.sql").read_text(encoding="utf-8")
+    stamp = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
+    connection.executescript(f"BEGIN IMMEDIATE; {schema} {stamp} COMMIT;")
+
+
+def _create(path: Path) -> None:
+    """Make the file complete beside its place, then link it in: a kill leaves no half-made index, a race has one winner."""
+    missing = not path.parent.exists()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if missing:
+        path.parent.chmod(0o700)
+    fresh = path.with_name(f"{path.name}.new-{os.getpid()}-{time.monotonic_ns()}")
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        connection = _connect(str(fresh))
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            _install(connection)
+        finally:
+            connection.close()
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            return  # another process was first; its file is as complete as ours
+        except OSError:  # a file system without hard links: rename replaces, so look once more first
+            if not path.exists():
+                os.replace(fresh, path)
+    except OSError as error:
+        message = f"The index cannot be made at {path}: {error.strerror}"
+        raise StateError("index_unavailable", message, "set HISTORY_RECALL_DB to a writable path") from error
+    finally:
+        for leftover in (fresh, fresh.with_name(fresh.name + "-wal"), fresh.with_name(fresh.name + "-shm")):
+            leftover.unlink(missing_ok=True)
+
+
+def _check_version(path: Path) -> None:
+    """Refuse what is not ours or of another version, before any byte of it changes (decisions.md 18).
+
+    Without a `-wal` file the main file is all there is and `immutable` leaves no trace; with one, the stamp in the
+    header may be older than the truth, so SQLite reads both through a read-only connection.
+    """
+    if not path.is_file():
+        raise StateError("unsupported_index", f"{path} is not a file", _REBUILD, {"path": str(path)})
+    if not os.access(path, os.R_OK):
+        hint = "check its permissions, or set HISTORY_RECALL_DB to another path"
+        raise StateError("index_unavailable", f"The index at {path} cannot be read", hint, {"path": str(path)})
+    has_wal = path.with_name(path.name + "-wal").exists()
+    flags = "mode=ro" if has_wal else "mode=ro&immutable=1"
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path))}?{flags}", uri=True, timeout=5)
+        try:
+            application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.DatabaseError as error:
+        if (getattr(error, "sqlite_errorname", "") or "") == "SQLITE_NOTADB":
+            message = f"{path} is not an index of history-recall; it was left as it is"
+            raise StateError("unsupported_index", message, _REBUILD, {"path": str(path)}) from error
+        raise
+    data = {"path": str(path), "found": version, "supported": SCHEMA_VERSION}
+    if application != APPLICATION_ID:
+        message = f"{path} is not an index of history-recall; it was left as it is"
+        raise StateError("unsupported_index", message, _REBUILD, data)
+    if version != SCHEMA_VERSION:
+        message = f"The index at {path} has schema {version}, this program reads {SCHEMA_VERSION}; it was left as it is"
+        raise StateError("unsupported_index", message, _REBUILD, data)
+
+
+def _close_permissions(path: Path) -> None:
+    """0600 for the file and its side files, whatever they were (SQLite gives new side files the file's own mode)."""
+    for name in (path.name, path.name + "-wal", path.name + "-shm"):
+        with contextlib.suppress(OSError):
+            member = path.with_name(name)
+            if member.stat().st_mode & 0o077:
+                member.chmod(0o600)
+
+
+def profile_number(connection: sqlite3.Connection, name: str) -> int | None:
+    """The number of a profile, or None where it has nothing yet."""
+    row = connection.execute("SELECT profile_no FROM profiles WHERE name = ?", (name,)).fetchone()
+    return None if row is None else int(row["profile_no"])
+
+
+def ensure_profile(connection: sqlite3.Connection, name: str, now: int) -> int:
+    """The number of a profile, made (with its text index) inside the open writing transaction if need be."""
+    found = profile_number(connection, name)
+    if found is not None:
+        return found
+    connection.execute("INSERT INTO profiles (name, created_at) VALUES (?, ?)", (name, now))
+    number = profile_number(connection, name)
+    assert number is not None
+    fulltext.create(connection, number)
+    return number

@@ -1,0 +1,246 @@
+-- The index file: one per user, profiles separated inside it. Every table is STRICT; natural keys are UNIQUE.
+-- Text is redacted before it comes here. Times are UTC milliseconds. Lists and mappings are JSON text.
+-- The text index of a profile is made beside these tables by fulltext.py, one per profile (its words and
+-- frequencies must not show in another's scores).
+
+CREATE TABLE profiles (
+    profile_no      INTEGER PRIMARY KEY,
+    name            TEXT NOT NULL UNIQUE,
+    generation      INTEGER NOT NULL DEFAULT 0,     -- goes up with every publication; cursors are bound to it
+    created_at      INTEGER NOT NULL
+) STRICT;
+
+-- What the user authorised outside the hosts' own roots.
+CREATE TABLE authorised_paths (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    path            TEXT NOT NULL,                  -- resolved, absolute
+    kind            TEXT NOT NULL CHECK (kind IN ('file', 'folder')),
+    added_at        INTEGER NOT NULL,
+    UNIQUE (profile_no, path)
+) STRICT;
+
+CREATE TABLE queue (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    source          TEXT NOT NULL,
+    host            TEXT NOT NULL,
+    queued_at       INTEGER NOT NULL,
+    force           INTEGER NOT NULL DEFAULT 0,     -- analyse again though the source is unchanged (rebuild)
+    attempts        INTEGER NOT NULL DEFAULT 0,     -- failures that count as an attempt
+    code            TEXT,                           -- of the last failure
+    message         TEXT,
+    failed_at       INTEGER,
+    UNIQUE (profile_no, source)
+) STRICT;
+
+-- Who works on a source. The owner proves that it lives by an OS lock (lease.py); the row says how far it is.
+CREATE TABLE leases (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    source          TEXT NOT NULL,
+    owner           TEXT NOT NULL,
+    acquired_at     INTEGER NOT NULL,
+    progressed_at   INTEGER NOT NULL,               -- moved by forward progress only
+    stage           TEXT NOT NULL,
+    done            INTEGER NOT NULL DEFAULT 0,
+    total           INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (profile_no, source)
+) STRICT;
+
+CREATE TABLE conversations (
+    conversation_no INTEGER PRIMARY KEY,
+    conversation_id TEXT NOT NULL UNIQUE,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    host            TEXT NOT NULL,
+    host_conversation_id TEXT NOT NULL,
+    source          TEXT NOT NULL,                  -- where it was last seen; not its identity
+    parent          TEXT,                           -- what the header calls its parent (an id or a path), redacted
+    sidechain       INTEGER NOT NULL DEFAULT 0,
+    title           TEXT,
+    cwd             TEXT,
+    started_at      INTEGER,
+    last_active_at  INTEGER,
+    content_sha256  TEXT NOT NULL,
+    content_bytes   INTEGER NOT NULL,
+    size            INTEGER NOT NULL,
+    mtime_ns        INTEGER NOT NULL,
+    device          INTEGER NOT NULL,
+    inode           INTEGER NOT NULL,
+    rules_version   INTEGER NOT NULL,               -- of the redaction that its stored text went through
+    reader_version  INTEGER NOT NULL,
+    model           TEXT NOT NULL,                  -- who analysed it: 'offline' or a model string
+    extractive      INTEGER NOT NULL,
+    summary         TEXT NOT NULL,
+    facts           TEXT NOT NULL,
+    cuts            TEXT NOT NULL,                  -- where its chunks ended
+    warnings        TEXT NOT NULL,
+    redactions      TEXT NOT NULL,                  -- kind -> count
+    published_at    INTEGER NOT NULL,
+    UNIQUE (profile_no, host, host_conversation_id)
+) STRICT;
+CREATE INDEX conversations_by_activity ON conversations (profile_no, last_active_at DESC, conversation_no);
+CREATE INDEX conversations_by_source ON conversations (profile_no, source);
+
+CREATE TABLE entries (
+    entry_no        INTEGER PRIMARY KEY,
+    conversation_no INTEGER NOT NULL REFERENCES conversations,
+    seq             INTEGER NOT NULL,               -- order in the source
+    entry_id        TEXT NOT NULL,
+    parent_id       TEXT,
+    line            INTEGER NOT NULL,
+    offset          INTEGER NOT NULL,
+    length          INTEGER NOT NULL,
+    sha256          TEXT NOT NULL,                  -- of the raw bytes
+    kind            TEXT NOT NULL,
+    role            TEXT NOT NULL,
+    tool            TEXT,
+    at              INTEGER,
+    marks           TEXT NOT NULL,                  -- sorted, separated by one space
+    chars           INTEGER NOT NULL,               -- length of text in code points
+    text            TEXT NOT NULL,
+    UNIQUE (conversation_no, entry_id)
+) STRICT;
+CREATE UNIQUE INDEX entries_in_order ON entries (conversation_no, seq);
+CREATE INDEX entries_by_time ON entries (at);
+CREATE INDEX entries_by_parent ON entries (conversation_no, parent_id);
+
+-- Where each redacted secret first stood, so that its number is kept. Neither the secret nor a digest of it.
+CREATE TABLE placeholders (
+    conversation_no INTEGER NOT NULL REFERENCES conversations,
+    location        TEXT NOT NULL,
+    number          INTEGER NOT NULL,
+    UNIQUE (conversation_no, location)
+) STRICT;
+
+CREATE TABLE topics (
+    topic_no        INTEGER PRIMARY KEY,
+    topic_id        TEXT NOT NULL UNIQUE,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    title           TEXT NOT NULL,
+    description     TEXT NOT NULL,
+    aliases         TEXT NOT NULL,
+    extractive      INTEGER NOT NULL,
+    state           TEXT NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'retired', 'merged')),
+    merged_into     INTEGER REFERENCES topics,
+    version         INTEGER NOT NULL DEFAULT 1,     -- goes up with every change of its text or members
+    created_at      INTEGER NOT NULL,
+    changed_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX topics_of_profile ON topics (profile_no, state);
+
+CREATE TABLE facets (
+    facet_no        INTEGER PRIMARY KEY,
+    facet_id        TEXT NOT NULL,
+    conversation_no INTEGER NOT NULL REFERENCES conversations,
+    ordinal         INTEGER NOT NULL,
+    title           TEXT NOT NULL,
+    description     TEXT NOT NULL,
+    aliases         TEXT NOT NULL,
+    UNIQUE (conversation_no, facet_id)
+) STRICT;
+
+-- facet -> exactly one topic
+CREATE TABLE memberships (
+    facet_no        INTEGER PRIMARY KEY REFERENCES facets,
+    topic_no        INTEGER NOT NULL REFERENCES topics,
+    reason          TEXT NOT NULL,
+    candidates      TEXT NOT NULL,                  -- topic ids that placement carried and did not choose
+    placed_at       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX memberships_of_topic ON memberships (topic_no);
+
+CREATE TABLE evidence (
+    facet_no        INTEGER NOT NULL REFERENCES facets,
+    ordinal         INTEGER NOT NULL,
+    entry_id        TEXT NOT NULL,
+    sha256          TEXT NOT NULL,
+    quote           TEXT NOT NULL,
+    start           INTEGER NOT NULL,
+    length          INTEGER NOT NULL,
+    UNIQUE (facet_no, ordinal)
+) STRICT;
+
+CREATE TABLE findings (
+    finding_no      INTEGER PRIMARY KEY,
+    facet_no        INTEGER NOT NULL REFERENCES facets,
+    ordinal         INTEGER NOT NULL,
+    statement       TEXT NOT NULL,
+    status          TEXT NOT NULL,
+    entry_id        TEXT NOT NULL,
+    sha256          TEXT NOT NULL,
+    quote           TEXT NOT NULL,
+    start           INTEGER NOT NULL,
+    length          INTEGER NOT NULL,
+    UNIQUE (facet_no, ordinal)
+) STRICT;
+
+-- Why a topic is as it is.
+CREATE TABLE topic_events (
+    event_no        INTEGER PRIMARY KEY,
+    topic_no        INTEGER NOT NULL REFERENCES topics,
+    conversation_no INTEGER REFERENCES conversations,
+    at              INTEGER NOT NULL,
+    kind            TEXT NOT NULL,                  -- created joined left redefined retired revived
+    reason          TEXT NOT NULL,
+    before          TEXT NOT NULL,
+    after           TEXT NOT NULL
+) STRICT;
+CREATE INDEX topic_events_of_topic ON topic_events (topic_no, event_no);
+
+-- One row for each request that was really started; written before it is sent.
+CREATE TABLE ledger (
+    call_no         INTEGER PRIMARY KEY,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    run             TEXT NOT NULL,                  -- one command's run
+    source          TEXT,
+    kind            TEXT NOT NULL,
+    model           TEXT NOT NULL,
+    endpoint        TEXT NOT NULL,
+    attempt         INTEGER NOT NULL,
+    request_bytes   INTEGER NOT NULL,
+    charged_at      INTEGER NOT NULL,
+    settled_at      INTEGER,
+    state           TEXT NOT NULL CHECK (state IN ('charged', 'done', 'failed')),
+    code            TEXT,
+    prompt_tokens   INTEGER,
+    completion_tokens INTEGER,
+    cost_usd        REAL                            -- NULL where the model has no known price
+) STRICT;
+CREATE INDEX ledger_by_day ON ledger (profile_no, charged_at);
+
+CREATE TABLE model_cache (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    key             TEXT NOT NULL,
+    kind            TEXT NOT NULL,
+    model           TEXT NOT NULL,
+    reply           TEXT NOT NULL,                  -- redacted
+    source          TEXT,
+    created_at      INTEGER NOT NULL,
+    UNIQUE (profile_no, key)
+) STRICT;
+
+CREATE TABLE consents (
+    consent_no      INTEGER PRIMARY KEY,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    provider        TEXT NOT NULL,
+    endpoint        TEXT NOT NULL,
+    model           TEXT NOT NULL,
+    projects        TEXT NOT NULL,                  -- 'all' until projects come
+    granted_at      INTEGER NOT NULL,
+    revoked_at      INTEGER
+) STRICT;
+
+-- What an endpoint was seen to take ('response_format': 'json_schema', 'json_object', 'none').
+CREATE TABLE endpoint_traits (
+    endpoint        TEXT NOT NULL,
+    model           TEXT NOT NULL,
+    trait           TEXT NOT NULL,
+    value           TEXT NOT NULL,
+    seen_at         INTEGER NOT NULL,
+    UNIQUE (endpoint, model, trait)
+) STRICT;
+
+-- Which engine a profile's text index was made with, and by which segmenting rules.
+CREATE TABLE text_indexes (
+    profile_no      INTEGER PRIMARY KEY REFERENCES profiles,
+    engine          TEXT NOT NULL CHECK (engine IN ('fts5', 'fts4')),
+    segment_version INTEGER NOT NULL
+) STRICT;

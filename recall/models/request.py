@@ -1,0 +1,122 @@
+"""What is asked of a model, and what comes back: the values on the border between the steps and the models.
+
+A `ModelRequest` carries the same question twice: `content`, the fenced text for a chat model, and `task`, the same
+data as values for the built-in extractive analyser. Only `content` and the prompt are ever sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from recall.prompts import Prompt
+from recall.types import Role, TopicCard
+
+RequestKind = Literal["analysis", "map", "reduce", "final", "placement", "rewrite", "repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEntry:
+    """A piece of an entry as a model sees it: `start` is its offset in the entry's text (0 for a whole entry)."""
+
+    entry_id: str
+    role: Role
+    text: str
+    start: int = 0
+    abandoned: bool = False
+    at: int | None = None
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisTask:
+    """Analyse one chunk. `top` where the chunk is the whole conversation (1 to 5 facets; else 0 to 5)."""
+
+    entries: tuple[ShownEntry, ...]
+    top: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceTask:
+    """Join the analyses of a lower level (objects of the analysis schema). `top` for the final request."""
+
+    parts: tuple[Mapping[str, object], ...]
+    top: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCard:
+    """A facet as placement sees it."""
+
+    title: str
+    description: str
+    aliases: tuple[str, ...]
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementTask:
+    """One page of the catalogue, all facets, and for each facet the candidates carried from the pages before."""
+
+    facets: tuple[FacetCard, ...]
+    page: tuple[TopicCard, ...]
+    carried: tuple[tuple[TopicCard, ...], ...]
+    last: bool
+
+
+Task = AnalysisTask | ReduceTask | PlacementTask
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One question. `content` is the user message; the prompt's instructions are the system message."""
+
+    kind: RequestKind
+    prompt: Prompt
+    content: str
+    task: Task | None
+    max_output_tokens: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a provider returned for one started request. Tokens and cost are None where it did not say."""
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@runtime_checkable
+class RemoteModel(Protocol):
+    """A model behind an endpoint. `send` starts exactly one request, or raises a ModelError."""
+
+    name: str
+    provider: str
+    endpoint: str
+
+    async def send(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        schema: Mapping[str, object] | None,
+        max_output_tokens: int,
+        timeout: float,
+    ) -> ModelReply: ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class LocalModel(Protocol):
+    """A model inside this process: deterministic, no network, nothing to charge."""
+
+    name: str
+
+    def answer(self, request: ModelRequest) -> str:
+        """The reply as the JSON text that the request's schema asks for."""
+        ...

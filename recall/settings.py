@@ -1,0 +1,156 @@
+"""The one place that reads the environment and config.toml.
+
+Everything else gets a frozen `Settings`. Relative paths are made absolute once, here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from recall.errors import ArgumentError
+
+APPLICATION = "history-recall"
+OFFLINE = "offline"
+PREFIX = "HISTORY_RECALL_"
+_NUMBERS = {
+    "batch_sessions": (2, 1, 100_000),
+    "batch_calls": (12, 0, 1_000_000),
+    "daily_calls": (200, 0, 1_000_000),
+    "concurrency": (3, 1, 32),
+}
+_REPAIR = ("always", "due", "never")
+# What the hosts themselves read to find their stores (hosts.md A1).
+_HOST_VARIABLES = ("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user set, checked. `current` is (host, host's conversation id) of the running conversation."""
+
+    home: Path
+    database: Path
+    profile: str
+    model: str
+    api_base: str | None
+    repair: str
+    batch_sessions: int
+    batch_calls: int
+    daily_calls: int
+    concurrency: int
+    disabled: bool
+    current: tuple[str, str] | None
+    cwd: str | None
+    host_variables: Mapping[str, str]
+
+    @property
+    def offline(self) -> bool:
+        """True where the built-in analyser is the model: nothing is sent, nothing is capped."""
+        return self.model == OFFLINE
+
+
+def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, str] | None = None) -> Settings:
+    """Settings from `overrides` (command line), then the environment, then config.toml, then the defaults.
+
+    Raises ArgumentError `usage` naming the variable and what it takes.
+    """
+    env = dict(os.environ if environment is None else environment)
+    home = Path(os.path.abspath(os.path.expanduser(env.get("HOME") or "~")))
+    values = _config(env, home) | {
+        key[len(PREFIX) :].lower(): value for key, value in env.items() if key.startswith(PREFIX) and value != ""
+    }
+    values |= {key: value for key, value in (overrides or {}).items() if value is not None}
+    numbers = {name: _number(name, values.get(name), *limits) for name, limits in _NUMBERS.items()}
+    repair = values.get("repair", "due")
+    if repair not in _REPAIR:
+        raise ArgumentError("usage", f"{PREFIX}REPAIR is {repair!r}", f"use one of {', '.join(_REPAIR)}")
+    return Settings(
+        home=home,
+        database=_absolute(values["db"]) if values.get("db") else _data_folder(env, home) / "index.db",
+        profile=_profile(values.get("profile", "default")),
+        model=values.get("model", OFFLINE),
+        api_base=values.get("api_base"),
+        repair=repair,
+        disabled=values.get("disabled") == "1",
+        current=_current(values.get("current")),
+        cwd=values.get("cwd"),
+        host_variables={name: env[name] for name in _HOST_VARIABLES if env.get(name)},
+        **numbers,
+    )
+
+
+def config_path(environment: Mapping[str, str] | None = None) -> Path:
+    """Where config.toml is looked for."""
+    env = os.environ if environment is None else environment
+    return _folder(dict(env), Path(env.get("HOME") or "~").expanduser(), "config") / "config.toml"
+
+
+def _folder(env: Mapping[str, str], home: Path, kind: str) -> Path:
+    # platformdirs reads the process environment and expands ~ by it; a given environment has to win on Linux.
+    if sys.platform.startswith("linux"):
+        variable, default = {"data": ("XDG_DATA_HOME", ".local/share"), "config": ("XDG_CONFIG_HOME", ".config")}[kind]
+        base = env.get(variable) or ""
+        return (Path(base) if os.path.isabs(base) else home / default) / APPLICATION
+    finder = platformdirs.user_data_path if kind == "data" else platformdirs.user_config_path
+    return finder(APPLICATION, appauthor=False)
+
+
+def _data_folder(env: Mapping[str, str], home: Path) -> Path:
+    return _folder(env, home, "data")
+
+
+def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
+    path = _folder(env, home, "config") / "config.toml"
+    if not path.is_file():
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ArgumentError("usage", f"{path} cannot be read as TOML: {error}", "mend or remove the file") from error
+    flat: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, bool):
+            flat[key] = "1" if value else "0"
+        elif isinstance(value, str | int):
+            flat[key] = str(value)
+        elif not isinstance(value, dict):
+            raise ArgumentError("usage", f"{path}: {key} must be a string, a number or a boolean", "see docs/settings.md")
+    return flat
+
+
+def _number(name: str, text: str | None, default: int, low: int, high: int) -> int:
+    if text is None:
+        return default
+    try:
+        value = int(text, 10)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise ArgumentError("usage", f"{PREFIX}{name.upper()} is {text!r}", f"use a whole number from {low} to {high}")
+    return value
+
+
+def _profile(name: str) -> str:
+    if not name or len(name) > 64 or any(c.isspace() or c in "/\\:\x00" for c in name):
+        hint = "use 1 to 64 characters without spaces, slashes, backslashes or colons"
+        raise ArgumentError("usage", f"{PREFIX}PROFILE is {name!r}", hint)
+    return name
+
+
+def _current(value: str | None) -> tuple[str, str] | None:
+    if not value:
+        return None
+    host, colon, identity = value.partition(":")
+    if not colon or not host or not identity:
+        raise ArgumentError("usage", f"{PREFIX}CURRENT is {value!r}", "use HOST:ID, for example pi:5f0c2c8e")
+    return host, identity
+
+
+def _absolute(path: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(path)))

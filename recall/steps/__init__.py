@@ -1,0 +1,1 @@
+"""The steps of curation: each takes frozen values and returns one."""

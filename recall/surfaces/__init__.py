@@ -1,0 +1,1 @@
+"""The faces of the operations: the command line, and what it prints."""

@@ -1,0 +1,91 @@
+# Needs Python 3.11 to 3.14 with pip, and make. `make demo` shows the product, `make test` is what CI runs.
+#
+# Two environments, each made from its hash-locked file and made again when that file changes:
+#   .venv       everything, with the project installed from this checkout
+#   .venv-demo  only what the product runs on; the checkout is put on its path, so nothing is built
+
+PYTHON ?= python3
+
+PY := .venv/bin/python
+DEMO_PY := .venv-demo/bin/python
+
+# Bytecode is made for what is imported, when it is imported: compiling everything takes longer than downloading it.
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-compile
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types pytest bench lock clean python-is-good
+
+# A path of the caller's would put other code in front of what is locked here.
+unexport PYTHONPATH
+
+help:
+	@echo "make demo    the product on invented conversations (installs into .venv-demo)"
+	@echo "make test    lint, types, and all tests (installs into .venv)"
+	@echo "make lint    ruff"
+	@echo "make types   mypy, strict"
+	@echo "make bench   the benchmarks"
+	@echo "make lock    make requirements/*.txt again; UPGRADE=--upgrade takes newer versions"
+	@echo "make clean   remove what make made"
+	@echo "make … PYTHON=python3.12 takes another Python"
+
+demo: .venv-demo/.ready
+	@test -f fixtures/demo.py || { echo "make demo: fixtures/demo.py is not there yet" >&2; exit 1; }
+	@$(DEMO_PY) fixtures/demo.py
+
+test: lint types pytest
+
+lint: .venv/.ready
+	$(PY) -m ruff check .
+
+types: .venv/.ready
+	$(PY) -m mypy
+
+pytest: .venv/.ready
+	$(PY) -m pytest
+
+bench: .venv/.ready
+	$(PY) -m benchmarks.topics
+
+# uv makes one file for every Python and system we support. It is a tool of this target only, in a folder that goes again.
+LOCK_ENV := build/lock-venv
+LOCK := $(LOCK_ENV)/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+	--only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate $(UPGRADE)
+
+lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
+lock: python-is-good
+	@echo "locking requirements/runtime.txt and requirements/dev.txt"
+	@$(PYTHON) -m venv --clear $(LOCK_ENV)
+	@$(LOCK_ENV)/bin/python $(PIP_INSTALL) "uv>=0.13,<0.14"
+	@$(LOCK) --output-file requirements/runtime.txt
+	@$(LOCK) --output-file requirements/dev.txt --group dev --constraint requirements/runtime.txt
+	@rm -rf $(LOCK_ENV)
+
+clean:
+	rm -rf .venv .venv-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find recall repair benchmarks fixtures tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.ready: .venv/.locked pyproject.toml
+	@echo "installing the project from this checkout"
+	@$(PY) $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.locked: requirements/dev.txt | python-is-good
+	@echo "installing requirements/dev.txt into .venv (about half a minute)"
+	@$(PYTHON) -m venv --clear .venv
+	@$(PY) $(PIP_INSTALL) --require-hashes --only-binary :all: --requirement $<
+	@touch $@
+
+.venv-demo/.ready: requirements/runtime.txt | python-is-good
+	@echo "installing requirements/runtime.txt into .venv-demo (about twenty seconds)"
+	@$(PYTHON) -m venv --clear .venv-demo
+	@$(DEMO_PY) $(PIP_INSTALL) --require-hashes --only-binary :all: --requirement $<
+	@$(DEMO_PY) -c 'import os, site; open(os.path.join(site.getsitepackages()[0], "checkout.pth"), "w").write(os.getcwd() + "\n")'
+	@touch $@
+
+python-is-good:
+	@command -v "$(PYTHON)" >/dev/null || { echo "make: no $(PYTHON) here; name a Python with PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
+		{ echo "make: $$("$(PYTHON)" --version 2>&1) is not 3.11 to 3.14; name another with PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "make: $(PYTHON) has no venv with pip in it (on Debian: the package python3-venv)" >&2; exit 1; }

@@ -1,0 +1,1 @@
+"""The tests. A package only so that `from tests.shared import …` means this folder."""

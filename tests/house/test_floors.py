@@ -1,0 +1,170 @@
+"""A module imports only from its own floor or lower ones (docs/design.md).
+
+The tables below are the floors. A new module in a listed folder needs nothing; one elsewhere gets a line.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.shared import ROOT
+
+# A module by its dotted name; a folder by its name and ".*". The longest match counts.
+FLOORS: dict[str, int] = {
+    # 0 words
+    "recall.types": 0,
+    "recall.plans": 0,
+    "recall.errors": 0,
+    "recall.hashing": 0,
+    # 1 tools
+    "recall.redact.*": 1,
+    "recall.chunk": 1,
+    "recall.segment": 1,
+    "recall.timewindow": 1,
+    "recall.settings": 1,
+    "recall.prompts": 1,
+    # 2 hosts
+    "recall.hosts.*": 2,
+    # 3 index
+    "recall.index.*": 3,
+    # 4 models
+    "recall.models.*": 4,
+    # 5 steps
+    "recall.steps.*": 5,
+    # 6 repair
+    "repair.*": 6,
+    # 7 workflows
+    "recall.indexer": 7,
+    "recall.searcher": 7,
+    "recall.reader": 7,
+    "recall.browser": 7,
+    "recall.brief": 7,
+    "recall.forget": 7,
+    "recall.projects": 7,
+    # 8 surfaces
+    "recall.surfaces.*": 8,
+    "recall.__main__": 8,
+    "benchmarks.*": 8,
+    # The package itself: everything imports it by importing anything in it, so it may import only words.
+    "recall": 0,
+}
+
+# What only one module may do, or a few.
+READS_THE_ENVIRONMENT = {"recall.settings"}
+IMPORTS_LITELLM = {"recall.models.litellm_model"}
+
+PACKAGES = ("recall", "repair", "benchmarks")
+_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
+
+
+def _modules() -> dict[str, Path]:
+    """Every module of ours by its dotted name; a package by the name of its folder."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            # What is installed into a host program runs there, with the host's imports.
+            if parts[:3] != ("recall", "hosts", "packages"):
+                found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = _modules()
+
+
+def _floor(module: str) -> int | None:
+    if module in FLOORS:
+        return FLOORS[module]
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        floor = FLOORS.get(".".join(parts[:length]) + ".*")
+        if floor is not None:
+            return floor
+    return None
+
+
+def _imports(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of each import of ours, wherever it stands; `from package import module` is the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                package = module.split(".") if MODULES[module].name == "__init__.py" else module.split(".")[:-1]
+                base = ".".join(package[: len(package) - node.level + 1] + ([base] if base else []))
+            full = [f"{base}.{alias.name}" for alias in node.names]
+            names = [name if name in MODULES else base for name in full]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] in PACKAGES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_only_from_its_own_floor_or_below(module: str) -> None:
+    floor = _floor(module)
+    assert floor is not None, f"{module} stands on no floor: put it in FLOORS in tests/house/test_floors.py"
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for line, name in _imports(tree, module):
+        other = _floor(name)
+        assert other is not None, f"{module}:{line} imports {name}, which stands on no floor: put it in FLOORS"
+        assert other <= floor, f"{module}:{line} (floor {floor}) imports {name} (floor {other})"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_the_model_layer_imports_litellm_and_only_in_a_function(module: str) -> None:
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    everywhere = set(_litellm(tree))
+    in_functions = {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for line in _litellm(node)
+    }
+    if module not in IMPORTS_LITELLM:
+        assert not everywhere, f"{module}:{min(everywhere)} imports litellm; only {IMPORTS_LITELLM} may"
+    assert everywhere == in_functions, f"{module} imports litellm outside a function: it takes seconds at every start"
+
+
+def _litellm(tree: ast.AST) -> Iterator[int]:
+    """The lines that import litellm, by a statement or by a call."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            names = [str(value.value) for value in node.args if isinstance(value, ast.Constant)]
+        else:
+            continue
+        if any(name.split(".")[0] == "litellm" for name in names):
+            yield node.lineno
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.split(".")[0] != "benchmarks"])
+def test_only_settings_reads_the_environment(module: str) -> None:
+    if module in READS_THE_ENVIRONMENT:
+        return
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        reads = (
+            isinstance(node, ast.Attribute)
+            and node.attr in _ENVIRONMENT
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("os", "posix", "nt")
+        ) or (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "os"
+            and any(alias.name in _ENVIRONMENT for alias in node.names)
+        )
+        assert not reads, f"{module}:{getattr(node, 'lineno', 0)} reads the environment; only recall.settings may"
+
+
+def test_the_table_names_only_what_can_be_there() -> None:
+    """Every folder named in the table exists, so that a renamed one does not leave a line behind that holds nothing."""
+    folders = [name.removesuffix(".*") for name in FLOORS if name.endswith(".*")]
+    missing = [name for name in folders if not (ROOT / Path(*name.split("."))).is_dir()]
+    assert not missing

@@ -244,3 +244,16 @@ CREATE TABLE text_indexes (
     engine          TEXT NOT NULL CHECK (engine IN ('fts5', 'fts4')),
     segment_version INTEGER NOT NULL
 ) STRICT;
+
+-- What analysis and placement wrote, as the text index holds it: the words a hit is found by. A hit counts for the
+-- entries that its owner cites. The text stands here so that it can leave the index when its owner has changed.
+CREATE TABLE curated_texts (
+    curated_no      INTEGER PRIMARY KEY,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    conversation_no INTEGER REFERENCES conversations,   -- NULL for a topic
+    kind            TEXT NOT NULL CHECK (kind IN ('summary', 'facet', 'finding', 'topic')),
+    owner_no        INTEGER NOT NULL,               -- conversation_no, facet_no, finding_no or topic_no
+    text            TEXT NOT NULL,
+    UNIQUE (profile_no, kind, owner_no)
+) STRICT;
+CREATE INDEX curated_of_conversation ON curated_texts (conversation_no);

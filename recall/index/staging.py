@@ -1,0 +1,120 @@
+"""Entries of the source that is being read, held in a TEMP table until they are published.
+
+SQLite keeps TEMP tables in a private file that is unlinked as soon as it is open, so a source of 128 MiB needs no
+memory of that size and a kill leaves nothing behind. Only redacted text comes here. Everything that takes time
+(reading, redacting, segmenting) is done while filling it, before the write lock is asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from recall.index import fulltext
+from recall.types import Entry, Mark, Position
+
+_CREATE = """
+CREATE TEMP TABLE staged_entries (
+    seq INTEGER PRIMARY KEY, entry_id TEXT NOT NULL UNIQUE, parent_id TEXT, line INTEGER NOT NULL,
+    offset INTEGER NOT NULL, length INTEGER NOT NULL, sha256 TEXT NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL,
+    tool TEXT, at INTEGER, marks TEXT NOT NULL DEFAULT '', chars INTEGER NOT NULL, text TEXT NOT NULL,
+    body TEXT NOT NULL, whole TEXT NOT NULL
+)"""
+_INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)"
+
+
+class Staging:
+    """The staged entries of one source. One at a time on a connection; `clear` empties it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew, dropping what an earlier source left."""
+        self._connection.execute("DROP TABLE IF EXISTS temp.staged_entries")
+        self._connection.execute(_CREATE)
+
+    def fill(self, entries: Iterator[Entry]) -> Iterator[int]:
+        """Stage entries one by one, yielding the byte offset reached after each. TEMP only: takes no lock."""
+        self._connection.execute("BEGIN")
+        try:
+            for entry in entries:
+                body, whole = fulltext.segmented(entry.text)
+                position = entry.position
+                self._connection.execute(
+                    _INSERT,
+                    (
+                        entry.seq,
+                        entry.entry_id,
+                        entry.parent_id,
+                        position.line,
+                        position.offset,
+                        position.length,
+                        entry.sha256,
+                        entry.kind,
+                        entry.role,
+                        entry.tool,
+                        entry.at,
+                        len(entry.text),
+                        entry.text,
+                        body,
+                        whole,
+                    ),
+                )
+                yield position.offset + position.length
+            self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def mark(self, marks: Sequence[frozenset[Mark]]) -> None:
+        """Set the marks of every entry, by seq, once the whole source was read."""
+        self._connection.execute("BEGIN")
+        self._connection.executemany(
+            "UPDATE temp.staged_entries SET marks = ? WHERE seq = ?",
+            ((" ".join(sorted(m)), seq) for seq, m in enumerate(marks)),
+        )
+        self._connection.execute("COMMIT")
+
+    def entries(self) -> Iterator[Entry]:
+        """All staged entries in source order, with marks; one text in memory at a time."""
+        for row in self._connection.execute("SELECT * FROM temp.staged_entries ORDER BY seq"):
+            yield _entry(row)
+
+    def entry(self, seq: int) -> Entry:
+        """One staged entry by seq."""
+        return _entry(self._connection.execute("SELECT * FROM temp.staged_entries WHERE seq = ?", (seq,)).fetchone())
+
+    def text_of(self, entry_id: str) -> tuple[str, str] | None:
+        """(redacted text, sha256 of the record) of an entry, or None."""
+        row = self._connection.execute(
+            "SELECT text, sha256 FROM temp.staged_entries WHERE entry_id = ?", (entry_id,)
+        ).fetchone()
+        return None if row is None else (row["text"], row["sha256"])
+
+    def skeleton(self) -> list[tuple[int, str, str | None, str, str, int]]:
+        """(seq, entry_id, parent_id, role, marks, chars) of every entry, without its text."""
+        return [
+            tuple(row)
+            for row in self._connection.execute(
+                "SELECT seq, entry_id, parent_id, role, marks, chars FROM temp.staged_entries ORDER BY seq"
+            )
+        ]
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    marks: frozenset[Mark] = frozenset(row["marks"].split())
+    return Entry(
+        seq=row["seq"],
+        entry_id=row["entry_id"],
+        parent_id=row["parent_id"],
+        position=Position(row["line"], row["offset"], row["length"]),
+        sha256=row["sha256"],
+        kind=row["kind"],
+        role=row["role"],
+        at=row["at"],
+        text=row["text"],
+        tool=row["tool"],
+        marks=marks,
+    )

@@ -1,0 +1,211 @@
+"""How topics change when facets come and go: created, joined, left, redefined, retired, revived, each with an event.
+
+Called inside the publishing transaction only. A topic's id never changes and is never used again; its text evolves:
+the title of each facet that joins becomes an alias, and a topic that holds only the incoming conversation follows
+its new facets. Old titles stay as aliases.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recall.errors import StateError
+from recall.hashing import minted_id
+from recall.types import Draft, Facet, TopicCard
+
+MAX_ALIASES = 24
+
+
+@dataclass
+class Tally:
+    """What a publication did to topics, for its report: topic ids, each once."""
+
+    created: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    retired: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, list[str]]:
+        updated = [t for t in dict.fromkeys(self.updated) if t not in self.created and t not in self.retired]
+        return {"created": self.created, "updated": updated, "merged": [], "moved": [], "retired": self.retired}
+
+
+def cards(connection: sqlite3.Connection, profile_no: int) -> list[TopicCard]:
+    """The whole live catalogue, oldest topic first, so that the pages before a new topic stay the same."""
+    rows = connection.execute(
+        """SELECT t.topic_id, t.version, t.title, t.description, t.aliases, count(m.facet_no) AS members,
+                  max(c.last_active_at) AS last_at,
+                  coalesce(group_concat(f.title || ' ' || f.aliases, ' '), '') AS terms
+           FROM topics t
+           LEFT JOIN memberships m ON m.topic_no = t.topic_no
+           LEFT JOIN facets f ON f.facet_no = m.facet_no
+           LEFT JOIN conversations c ON c.conversation_no = f.conversation_no
+           WHERE t.profile_no = ? AND t.state = 'live'
+           GROUP BY t.topic_no ORDER BY t.topic_no""",
+        (profile_no,),
+    )
+    return [
+        TopicCard(
+            topic_id=row["topic_id"],
+            version=row["version"],
+            title=row["title"],
+            description=row["description"],
+            aliases=tuple(json.loads(row["aliases"])),
+            members=row["members"],
+            last_at=row["last_at"],
+            terms=row["terms"],
+        )
+        for row in rows
+    ]
+
+
+def check_versions(connection: sqlite3.Connection, profile_no: int, versions: Mapping[str, int]) -> None:
+    """Raise StateError `topic_state_changed` where a topic that the plan touches is not as the plan saw it."""
+    for topic_id, version in versions.items():
+        row = connection.execute(
+            "SELECT version, state FROM topics WHERE profile_no = ? AND topic_id = ?", (profile_no, topic_id)
+        ).fetchone()
+        if row is None or row["version"] != version or row["state"] != "live":
+            message = f"Topic {topic_id} changed while the conversation was being placed; nothing was published"
+            raise StateError("topic_state_changed", message, "run the command again", {"topic_id": topic_id})
+
+
+class TopicWriter:
+    """Writes the topic changes of one publication. `conversation_no` is the incoming conversation."""
+
+    def __init__(self, connection: sqlite3.Connection, profile_no: int, conversation_no: int, now: int) -> None:
+        self._connection = connection
+        self._profile_no = profile_no
+        self._conversation_no = conversation_no
+        self._now = now
+        self.tally = Tally()
+
+    def create(self, draft: Draft, *, extractive: bool) -> str:
+        """A new topic from a draft; returns its id."""
+        topic_id = minted_id("t")
+        after = {"title": draft.title, "description": draft.description, "aliases": list(draft.aliases)}
+        number = self._connection.execute(
+            """INSERT INTO topics (topic_id, profile_no, title, description, aliases, extractive, created_at, changed_at)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+            (
+                topic_id,
+                self._profile_no,
+                draft.title,
+                draft.description,
+                _aliases(draft.title, draft.aliases),
+                int(extractive),
+                self._now,
+                self._now,
+            ),
+        ).lastrowid
+        self._event(int(number or 0), "created", "no topic of the catalogue covered it", {}, after)
+        self.tally.created.append(topic_id)
+        return topic_id
+
+    def join(self, topic_id: str, facet_no: int, facet: Facet, reason: str, candidates: Sequence[str]) -> None:
+        """Put a facet into a topic; its title becomes an alias of the topic."""
+        topic = self._topic(topic_id)
+        self._connection.execute(
+            "INSERT INTO memberships (facet_no, topic_no, reason, candidates, placed_at) VALUES (?, ?, ?, ?, ?)",
+            (facet_no, topic["topic_no"], reason, json.dumps(list(candidates)), self._now),
+        )
+        if topic_id in self.tally.created:
+            return
+        aliases = _aliases(topic["title"], [*json.loads(topic["aliases"]), facet.title])
+        self._change(topic["topic_no"], aliases=aliases)
+        self._event(topic["topic_no"], "joined", reason, {}, {"facet": facet.title})
+        self.tally.updated.append(topic_id)
+
+    def leave(self, facet_no: int, title: str) -> None:
+        """Take a facet that is no more out of its topic."""
+        row = self._connection.execute(
+            """SELECT m.topic_no, t.topic_id FROM memberships m JOIN topics t ON t.topic_no = m.topic_no
+               WHERE m.facet_no = ?""",
+            (facet_no,),
+        ).fetchone()
+        if row is None:
+            return
+        self._connection.execute("DELETE FROM memberships WHERE facet_no = ?", (facet_no,))
+        self._change(row["topic_no"])
+        self._event(row["topic_no"], "left", "its conversation was analysed again", {"facet": title}, {})
+        self.tally.updated.append(row["topic_id"])
+
+    def settle(self, facets: Mapping[str, Sequence[Facet]], *, extractive: bool) -> None:
+        """After all joins and leaves: retire emptied topics; let a topic of this conversation alone follow its facets.
+
+        `facets`: topic id -> the incoming facets in it, in order.
+        """
+        for topic_id in dict.fromkeys(self.tally.updated):
+            topic = self._topic(topic_id)
+            members, foreign = self._members(topic["topic_no"])
+            if members == 0:
+                self._connection.execute("UPDATE topics SET state = 'retired' WHERE topic_no = ?", (topic["topic_no"],))
+                self._event(topic["topic_no"], "retired", "its last facet left", {"title": topic["title"]}, {})
+                self.tally.retired.append(topic_id)
+            elif foreign == 0 and facets.get(topic_id):
+                self._follow(topic, facets[topic_id][0], extractive=extractive)
+
+    def _follow(self, topic: sqlite3.Row, facet: Facet, *, extractive: bool) -> None:
+        if topic["title"] == facet.title and topic["description"] == facet.description:
+            return
+        before = {"title": topic["title"], "description": topic["description"]}
+        kept = [alias for alias in json.loads(topic["aliases"]) if alias != facet.title]
+        aliases = _aliases(facet.title, [topic["title"], *kept, *facet.aliases])
+        self._connection.execute(
+            "UPDATE topics SET title = ?, description = ?, aliases = ?, extractive = ? WHERE topic_no = ?",
+            (facet.title, facet.description, aliases, int(extractive), topic["topic_no"]),
+        )
+        after = {"title": facet.title, "description": facet.description}
+        self._event(topic["topic_no"], "redefined", "its only conversation was analysed again", before, after)
+
+    def _members(self, topic_no: int) -> tuple[int, int]:
+        """(facets in the topic, those of other conversations)."""
+        row = self._connection.execute(
+            """SELECT count(*) AS members, coalesce(sum(f.conversation_no <> ?), 0) AS foreign_members
+               FROM memberships m JOIN facets f ON f.facet_no = m.facet_no WHERE m.topic_no = ?""",
+            (self._conversation_no, topic_no),
+        ).fetchone()
+        return row["members"], row["foreign_members"]
+
+    def _topic(self, topic_id: str) -> sqlite3.Row:
+        row: sqlite3.Row = self._connection.execute(
+            "SELECT * FROM topics WHERE profile_no = ? AND topic_id = ?", (self._profile_no, topic_id)
+        ).fetchone()
+        return row
+
+    def _change(self, topic_no: int, aliases: str | None = None) -> None:
+        self._connection.execute(
+            """UPDATE topics SET version = version + 1, changed_at = ?, aliases = coalesce(?, aliases)
+               WHERE topic_no = ?""",
+            (self._now, aliases, topic_no),
+        )
+
+    def _event(
+        self, topic_no: int, kind: str, reason: str, before: Mapping[str, object], after: Mapping[str, object]
+    ) -> None:
+        self._connection.execute(
+            """INSERT INTO topic_events (topic_no, conversation_no, at, kind, reason, before, after)
+               VALUES (?, ?, ?, ?, ?, ?, ?)""",
+            (
+                topic_no,
+                self._conversation_no,
+                self._now,
+                kind,
+                reason,
+                json.dumps(before, ensure_ascii=False),
+                json.dumps(after, ensure_ascii=False),
+            ),
+        )
+
+
+def _aliases(title: str, aliases: Iterable[str]) -> str:
+    """At most 24, each once whatever its case, never the title itself. The newest give way to the oldest."""
+    seen = {title.casefold()}
+    kept: list[str] = []
+    for alias in aliases:
+        if alias and alias.casefold() not in seen and len(kept) < MAX_ALIASES:
+            seen.add(alias.casefold())
+            kept.append(alias)
+    return json.dumps(kept, ensure_ascii=False)

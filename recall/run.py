@@ -1,0 +1,70 @@
+"""What one command's run carries through the workflows: settings, the open index, the clock, cancel and progress."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from recall.errors import StateError
+from recall.index.database import Database
+from recall.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step forward: the stage, the source it is about, and how far (in units of the stage)."""
+
+    stage: str
+    source: str
+    done: int
+    total: int
+
+
+class Cancellation:
+    """A flag that is raised once and stays up. Safe to raise from a signal handler."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._listeners: list[Callable[[], None]] = []
+
+    def __call__(self) -> bool:
+        return self._event.is_set()
+
+    def cancel(self) -> None:
+        self._event.set()
+        for listener in list(self._listeners):
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when the flag goes up (from the thread or signal handler that raises it)."""
+        self._listeners.append(listener)
+
+    def check(self) -> None:
+        """Raise StateError `cancelled` once the flag is up."""
+        if self():
+            raise cancelled()
+
+
+def cancelled() -> StateError:
+    """The error of a run that the user stopped."""
+    return StateError("cancelled", "Cancelled; nothing was left half done", "run it again to go on")
+
+
+def now_ms() -> int:
+    """UTC milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One command's run."""
+
+    settings: Settings
+    database: Database
+    cancellation: Cancellation
+    report: Callable[[Progress], None]
+    clock: Callable[[], int] = now_ms
+    run_id: str = field(default_factory=lambda: "r_" + secrets.token_hex(6))

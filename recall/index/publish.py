@@ -156,7 +156,10 @@ def _write_entries(connection: sqlite3.Connection, profile_no: int, number: int)
     )
     last = connection.execute("SELECT coalesce(max(entry_no), 0) FROM entries").fetchone()[0]
     connection.execute(_ADD, (number, number))
-    fulltext.add_staged(connection, profile_no, number, after=last)
+    new = connection.execute(
+        "SELECT entry_no FROM entries WHERE conversation_no = ? AND entry_no > ? ORDER BY entry_no", (number, last)
+    )
+    fulltext.add_entries(connection, profile_no, [row["entry_no"] for row in new], staged="temp.staged_entries")
 
 
 def _write_placeholders(connection: sqlite3.Connection, number: int, placeholders: Mapping[str, int]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from recall.index import fulltext
+from recall import segment
 from recall.types import Entry, Mark, Position
 
 _CREATE = """
@@ -40,8 +40,7 @@ class Staging:
         self._connection.execute("BEGIN")
         try:
             for entry in entries:
-                body, whole = fulltext.segmented(entry.text)
-                position = entry.position
+                                position = entry.position
                 self._connection.execute(
                     _INSERT,
                     (
@@ -58,8 +57,8 @@ class Staging:
                         entry.at,
                         len(entry.text),
                         entry.text,
-                        body,
-                        whole,
+                        segment.body(entry.text),
+                        segment.whole(entry.text),
                     ),
                 )
                 yield position.offset + position.length

@@ -1,0 +1,431 @@
+"""A chat-completions server on 127.0.0.1 that answers by script, well or badly, and counts what it is asked.
+
+It is the border that tests and benchmarks talk to instead of a provider: real sockets, real streaming, so that what
+a client library does with a cut stream or a second try is seen and not assumed. A `Turn` says how one request is
+answered. Turns are taken in order of arrival; when they are used up, `responder(body)` makes the next one. Every
+request is kept (its body, never its key), in memory and, where asked, as JSON lines in a file, so that a ledger in
+another process can be held against it.
+
+As a process: `python -m benchmarks.servers.chat_server --port 0 --script FILE [--log FILE]` prints the port. The
+script is a JSON list of turns; the last one is repeated for ever with `--repeat`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import select
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, cast
+
+How = Literal[
+    "text",  # the text, in pieces, then a finish reason, usage and [DONE]
+    "status",  # an HTTP error with `status`, `headers`, `message`
+    "html",  # 200 with a page instead of an answer
+    "hang",  # headers at once when `text` is set (and that text), then nothing until the client goes or `release()`
+    "cut",  # half of the text, then the connection breaks
+    "eof",  # half of the text, then a clean end without a finish reason
+    "broken_line",  # half of the text, then a data line that is no JSON
+    "error_in_stream",  # half of the text, then an error object as a data line
+    "no_choices",  # an answer whose list of choices is empty
+    "null_content",  # a finished answer without any text
+    "refusal",  # no content; the words stand in `refusal`
+    "list_content",  # content as a list of blocks, a thinking block among them
+    "reasoning",  # only hidden reasoning, then finish reason `length`
+    "tools",  # the tool calls of `calls`
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One native tool call as a model would make it: `arguments` is a string and need not be JSON."""
+
+    name: str
+    arguments: str
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How one request is answered. `pause` is waited before each piece of text."""
+
+    how: How = "text"
+    text: str = ""
+    finish: str | None = "stop"
+    status: int = 500
+    headers: tuple[tuple[str, str], ...] = ()
+    message: str = "the server is told to fail"
+    pause: float = 0.0
+    piece: int = 40
+    calls: tuple[ToolCall, ...] = ()
+    prompt_tokens: int = 10
+    completion_tokens: int = 5
+    reasoning_tokens: int = 0
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> Turn:
+        """A turn from its JSON form, as it stands in a script file."""
+        fields = dict(value)
+        headers = cast("Mapping[str, str]", fields.pop("headers", {}))
+        calls = cast("Sequence[Mapping[str, str]]", fields.pop("calls", ()))
+        made = tuple(ToolCall(c["name"], c["arguments"], c.get("call_id", "")) for c in calls)
+        return cls(headers=tuple(headers.items()), calls=made, **fields)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request that arrived. `keyed` says that it carried a key; the key itself is not kept."""
+
+    path: str
+    body: Mapping[str, object]
+    headers: Mapping[str, str]
+    keyed: bool
+
+
+_CHUNK = {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []}
+
+Responder = Callable[[Mapping[str, object]], "Turn | str | Mapping[str, object]"]
+
+
+def fenced(text: str, language: str = "json") -> str:
+    """The text in a code fence."""
+    return f"```{language}\n{text}\n```"
+
+
+def chatty(text: str) -> str:
+    """The text between sentences that have braces of their own."""
+    return f"Sure {{draft 2}} - the record follows: {text} regards {{bot}}"
+
+
+def failing(status: int, message: str = "no", **headers: str) -> Turn:
+    """An HTTP error; header names are written with underscores."""
+    return Turn(
+        "status", status=status, message=message, headers=tuple((k.replace("_", "-"), v) for k, v in headers.items())
+    )
+
+
+@dataclass
+class _State:
+    turns: list[Turn]
+    responder: Responder | None
+    refuses: frozenset[str]
+    log: Path | None
+    requests: list[Seen] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    arrived: threading.Condition = field(default_factory=threading.Condition)
+    released: threading.Event = field(default_factory=threading.Event)
+    running: int = 0
+    most_at_once: int = 0
+    hung_up: int = 0
+
+
+class ChatServer:
+    """The server, in a thread of this process: `with ChatServer([...]) as server: server.url`.
+
+    `refuses` names forms of `response_format` (`json_schema`, `json_object`) that are answered with 400 as a server
+    does that does not know them; such a request is seen and uses up no turn.
+    """
+
+    def __init__(
+        self,
+        turns: Iterable[Turn] = (),
+        *,
+        responder: Responder | None = None,
+        refuses: Iterable[str] = (),
+        log: Path | None = None,
+        port: int = 0,
+    ) -> None:
+        self._state = _State(list(turns), responder, frozenset(refuses), log)
+        self._http = _Http(("127.0.0.1", port), self._state)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+        self.port: int = self._http.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> ChatServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    @property
+    def requests(self) -> tuple[Seen, ...]:
+        """All requests so far, in order of arrival."""
+        with self._state.lock:
+            return tuple(self._state.requests)
+
+    @property
+    def most_at_once(self) -> int:
+        """How many requests were open at the same time, at most."""
+        return self._state.most_at_once
+
+    @property
+    def hung_up(self) -> int:
+        """How many clients closed the connection before they had their answer."""
+        return self._state.hung_up
+
+    def add(self, *turns: Turn) -> None:
+        """More turns, after those that are left."""
+        with self._state.lock:
+            self._state.turns.extend(turns)
+
+    def release(self) -> None:
+        """Let every request that hangs come to its end."""
+        self._state.released.set()
+
+    def wait_for(self, count: int, seconds: float = 30.0) -> None:
+        """Return as soon as `count` requests have arrived; TimeoutError where they do not."""
+        with self._state.arrived:
+            if not self._state.arrived.wait_for(lambda: len(self._state.requests) >= count, seconds):
+                raise TimeoutError(f"{len(self._state.requests)} of {count} requests arrived")
+
+    def wait_until_idle(self, seconds: float = 30.0) -> None:
+        """Return as soon as no request is open."""
+        with self._state.arrived:
+            if not self._state.arrived.wait_for(lambda: self._state.running == 0, seconds):
+                raise TimeoutError(f"{self._state.running} requests are still open")
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = True
+    request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int], state: _State) -> None:
+        super().__init__(address, _Handler)
+        self.state = state
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hung up is what some tests are about; it is counted where it is noticed."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def _state(self) -> _State:
+        return cast("_Http", self.server).state
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
+        """Nothing on stderr."""
+
+    def do_GET(self) -> None:
+        self._json(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))) or b"{}")
+        turn = self._take(body)
+        try:
+            self._answer(turn, body)
+        except (BrokenPipeError, ConnectionResetError):
+            self._state.hung_up += 1
+        finally:
+            self.close_connection = True
+            with self._state.arrived:
+                self._state.running -= 1
+                self._state.arrived.notify_all()
+
+    def _take(self, body: Mapping[str, object]) -> Turn:
+        state = self._state
+        secret = {"authorization", "api-key", "x-api-key"}
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        kept = {name: value for name, value in headers.items() if name not in secret}
+        seen = Seen(self.path, body, kept, bool(secret & headers.keys()))
+        with state.arrived, state.lock:
+            state.requests.append(seen)
+            state.running += 1
+            state.most_at_once = max(state.most_at_once, state.running)
+            if state.log is not None:
+                with state.log.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"path": seen.path, "body": body}) + "\n")
+            state.arrived.notify_all()
+            asked = cast("Mapping[str, str]", body.get("response_format") or {}).get("type", "none")
+            if asked in state.refuses:
+                return failing(400, f"response_format of type {asked} is not supported")
+            if state.turns:
+                return state.turns.pop(0)
+        if state.responder is None:
+            return failing(400, "the script of this server is used up")
+        made = state.responder(body)
+        if isinstance(made, str):
+            return Turn(text=made)
+        return made if isinstance(made, Turn) else Turn.from_json(made)
+
+    def _answer(self, turn: Turn, body: Mapping[str, object]) -> None:
+        if turn.how == "status":
+            error = {"message": turn.message, "type": "scripted", "param": None, "code": None}
+            self._json(turn.status, {"error": error}, turn.headers)
+        elif turn.how == "html":
+            self._whole(200, b"<html><body><h1>Welcome to nginx</h1></body></html>", "text/html")
+        elif turn.how == "hang" and not turn.text:
+            self._hang()
+        elif body.get("stream"):
+            self._stream(turn, body)
+        else:
+            self._json(200, _completion(turn))
+
+    def _json(self, status: int, value: object, headers: Sequence[tuple[str, str]] = ()) -> None:
+        self._whole(status, json.dumps(value).encode(), "application/json", headers)
+
+    def _whole(self, status: int, data: bytes, kind: str, headers: Sequence[tuple[str, str]] = ()) -> None:
+        self.send_response(status)
+        for name, value in (
+            *headers,
+            ("Content-Type", kind),
+            ("Content-Length", str(len(data))),
+            ("Connection", "close"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, turn: Turn, body: Mapping[str, object]) -> None:
+        self.send_response(200)
+        for name, value in (
+            ("Content-Type", "text/event-stream"),
+            ("Transfer-Encoding", "chunked"),
+            ("Connection", "close"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        options = cast("Mapping[str, object]", body.get("stream_options") or {})
+        for event in _events(turn, with_usage=bool(options.get("include_usage"))):
+            if turn.pause:
+                self._state.released.wait(turn.pause)
+            self._chunk(f"data: {event}\n\n".encode())
+        if turn.how == "hang":
+            self._hang()
+        elif turn.how == "cut":
+            # RST instead of FIN: what a proxy that dies looks like.
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+        else:
+            self._chunk(b"")
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def _hang(self) -> None:
+        while not self._state.released.is_set():
+            readable, _, _ = select.select([self.connection], [], [], 0.02)
+            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                raise ConnectionResetError
+        self.connection.close()
+
+
+def _pieces(text: str, size: int) -> Iterator[str]:
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
+
+
+def _event(delta: Mapping[str, object], finish: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return json.dumps(
+        {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [choice]}
+    )
+
+
+def _events(turn: Turn, *, with_usage: bool) -> Iterator[str]:
+    """The data lines of one streamed answer, [DONE] included where the answer comes to its end."""
+    half = turn.text[: max(1, len(turn.text) // 2)]
+    if turn.how == "no_choices":
+        yield json.dumps(
+            {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []}
+        )
+        yield "[DONE]"
+        return
+    yield _event({"role": "assistant", "content": ""})
+    if turn.how in ("cut", "eof", "broken_line", "error_in_stream", "hang"):
+        for piece in _pieces(turn.text if turn.how == "hang" else half, turn.piece):
+            yield _event({"content": piece})
+        if turn.how == "broken_line":
+            yield '{"id": "s", "choices": [{"del'
+        if turn.how == "error_in_stream":
+            yield json.dumps({"error": {"message": turn.message, "type": "server_error", "code": turn.status}})
+        return
+    yield from map(_event, _deltas(turn))
+    yield _event({}, "length" if turn.how == "reasoning" else turn.finish)
+    if with_usage:
+        yield json.dumps(_CHUNK | {"usage": _usage(turn)})
+    yield "[DONE]"
+
+
+def _deltas(turn: Turn) -> Iterator[Mapping[str, object]]:
+    if turn.how == "null_content":
+        yield {"content": None}
+    elif turn.how == "refusal":
+        yield {"content": None, "refusal": turn.text}
+    elif turn.how == "list_content":
+        yield {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": turn.text}]}
+    elif turn.how == "reasoning":
+        yield {"content": "", "reasoning_content": "thinking ..."}
+    elif turn.how == "tools":
+        for index, call in enumerate(turn.calls):
+            head = {"index": index, "id": call.call_id or f"call_{index}", "type": "function"}
+            yield {"tool_calls": [head | {"function": {"name": call.name, "arguments": ""}}]}
+            for piece in _pieces(call.arguments, turn.piece):
+                yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+    else:
+        for piece in _pieces(turn.text, turn.piece):
+            yield {"content": piece}
+
+
+def _completion(turn: Turn) -> Mapping[str, object]:
+    """The answer to a request that asked for no stream."""
+    message: dict[str, object] = {"role": "assistant", "content": turn.text}
+    for delta in _deltas(turn) if turn.how != "text" else ():
+        message |= {name: value for name, value in delta.items() if name != "tool_calls"}
+    if turn.how == "tools":
+        message["content"] = None
+        message["tool_calls"] = [
+            {"id": c.call_id or f"call_{i}", "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+            for i, c in enumerate(turn.calls)
+        ]
+    choice = {"index": 0, "message": message, "finish_reason": "length" if turn.how == "reasoning" else turn.finish}
+    choices = [] if turn.how == "no_choices" else [choice]
+    head = {"id": "s", "object": "chat.completion", "created": 1, "model": "scripted"}
+    return head | {"choices": choices, "usage": _usage(turn)}
+
+
+def _usage(turn: Turn) -> Mapping[str, object]:
+    return {
+        "prompt_tokens": turn.prompt_tokens,
+        "completion_tokens": turn.completion_tokens,
+        "total_tokens": turn.prompt_tokens + turn.completion_tokens,
+        "completion_tokens_details": {"reasoning_tokens": turn.reasoning_tokens},
+    }
+
+
+def main() -> None:
+    """Serve until standard input ends, or for ever where there is none."""
+    parser = argparse.ArgumentParser(description="a scripted chat-completions server on 127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--script", type=Path, help="a JSON list of turns")
+    parser.add_argument("--log", type=Path, help="append each request here, as a JSON line")
+    parser.add_argument("--repeat", action="store_true", help="give the last turn for ever")
+    options = parser.parse_args()
+    script = json.loads(options.script.read_text(encoding="utf-8")) if options.script else []
+    turns = [Turn.from_json(turn) for turn in script]
+    last = turns[-1] if turns and options.repeat else None
+    with ChatServer(
+        turns, responder=(lambda _body: last) if last else None, log=options.log, port=options.port
+    ) as server:
+        print(server.port, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The authorised sources with their states: what the catalogue sees, joined with what the index holds.
+
+No model call, no write. A listing compares inode, size and time; only `index` compares contents.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall import cursor as cursors
+from recall.errors import SourceError
+from recall.hosts.catalogue import Catalogue, Listed
+from recall.index import jobs, stored
+from recall.index.database import Database, profile_number
+from recall.index.stored import Stored
+from recall.settings import Settings
+from recall.timewindow import iso
+from recall.types import SourceWarning
+
+STATES = (
+    "new",
+    "indexed",
+    "changed",
+    "grown",
+    "queued",
+    "empty",
+    "invalid",
+    "too_large",
+    "gone",
+    "unreadable",
+    "forgotten",
+)
+_PROBLEM_STATES = {
+    "source_empty": "empty",
+    "invalid_source": "invalid",
+    "unsupported_source": "invalid",
+    "source_too_large": "too_large",
+    "source_missing": "gone",
+}
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One source with its state. `listed` is None for a conversation whose source is gone, `stored` for a new one."""
+
+    state: str
+    listed: Listed | None
+    stored: Stored | None
+    running: bool = False
+
+    @property
+    def source(self) -> str:
+        return self.listed.source.path if self.listed else self._kept().source
+
+    @property
+    def host(self) -> str:
+        return self.listed.source.host if self.listed else self._kept().host
+
+    @property
+    def modified_ns(self) -> int:
+        return self.listed.mtime_ns if self.listed else self._kept().mtime_ns
+
+    def _kept(self) -> Stored:
+        assert self.stored is not None, "a row has a source, an indexed conversation, or both"
+        return self.stored
+
+    def as_json(self) -> dict[str, object]:
+        header = self.listed.header if self.listed else None
+        kept = self.stored
+        identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
+        problem = self.listed.problem if self.listed else None
+        return {
+            "source": self.source,
+            "host": self.host,
+            "host_conversation_id": identity,
+            "conversation_id": kept.conversation_id if kept else None,
+            "state": self.state,
+            "running": self.running,
+            "sidechain": bool(header.sidechain if header else self.listed and self.listed.source.sidechain),
+            "size_bytes": self.listed.size if self.listed else self._kept().size,
+            "modified_at": iso(self.modified_ns // 1_000_000),
+            "title": header.title if header else (kept.title if kept else None),
+            "cwd": header.cwd if header else (kept.cwd if kept else None),
+            "project": None,
+            "problem": problem.message if problem else None,
+        }
+
+
+def catalogue_of(settings: Settings, database: Database) -> Catalogue:
+    """The catalogue of a profile: the hosts' own roots and what the user authorised."""
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        paths = [] if number is None else stored.authorised_paths(connection, number)
+    return Catalogue(settings, paths)
+
+
+def rows(settings: Settings, database: Database) -> tuple[list[Row], list[SourceWarning]]:
+    """All sources and all indexed conversations whose source is gone, newest first."""
+    catalogue = catalogue_of(settings, database)
+    listed, warnings = catalogue.listed()
+    with database.read() as connection:
+        kept, queued = _known(connection, settings.profile)
+    by_identity = {(s.host, s.host_conversation_id): s for s in kept}
+    by_source = {s.source: s for s in kept}
+    seen: set[str] = set()
+    result: list[Row] = []
+    for item in listed:
+        found = by_source.get(item.source.path)
+        if item.header is not None:
+            found = by_identity.get((item.source.host, item.header.host_conversation_id))
+        if found is not None:
+            seen.add(found.conversation_id)
+        state = _state(item, found, item.source.path in queued)
+        result.append(Row(state, item, found, catalogue.is_current(item)))
+    result += [Row(_state_of_missing(s), None, s) for s in kept if s.conversation_id not in seen]
+    result.sort(key=lambda row: (-row.modified_ns, row.source))
+    return result, warnings
+
+
+def conversations(
+    settings: Settings,
+    database: Database,
+    *,
+    host: str | None = None,
+    state: str | None = None,
+    limit: int = PAGE,
+    cursor: str | None = None,
+) -> dict[str, object]:
+    """The `conversations` answer of contract.md: one page, newest first."""
+    found, warnings = rows(settings, database)
+    chosen = [row for row in found if host in (None, row.host) and state in (None, row.state)]
+    key = ["conversations", settings.profile, host, state]
+    place = cursors.decode(cursor, key) if cursor else None
+    if place is not None:
+        after = (-int(str(place[0])), str(place[1]))
+        chosen = [row for row in chosen if (-row.modified_ns, row.source) > after]
+    page, more = chosen[:limit], len(chosen) > limit
+    return {
+        "conversations": [row.as_json() for row in page],
+        "total": len(chosen) if place is None else None,
+        "warnings": [{"code": w.code, "message": w.message} for w in warnings],
+        "next_cursor": cursors.encode([page[-1].modified_ns, page[-1].source], key) if more else None,
+    }
+
+
+def coverage(found: Sequence[Row]) -> Mapping[str, Mapping[str, int]]:
+    """For each host: how many sources in which state."""
+    table: dict[str, dict[str, int]] = {}
+    for row in found:
+        states = table.setdefault(row.host, {})
+        states[row.state] = states.get(row.state, 0) + 1
+    return {host: dict(sorted(states.items())) for host, states in sorted(table.items())}
+
+
+def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], frozenset[str]]:
+    number = profile_number(connection, profile)
+    if number is None:
+        return [], frozenset()
+    queued = frozenset(job.source for job in jobs.waiting(connection, number))
+    return stored.all_of(connection, number), queued
+
+
+def _state(item: Listed, found: Stored | None, queued: bool) -> str:
+    if item.problem is not None:
+        return _PROBLEM_STATES.get(item.problem.code, "unreadable")
+    if queued:
+        return "queued"
+    if found is None:
+        return "new"
+    if found.source != item.source.path:  # a moved file or a copy: what is longer than the stored one is news
+        return "grown" if item.size > found.size else "indexed"
+    if found.same_file(item.size, item.mtime_ns, item.device, item.inode):
+        return "indexed"
+    return "grown" if item.size > found.size else "changed"
+
+
+def _state_of_missing(kept: Stored) -> str:
+    return "unreadable" if Path(kept.source).exists() else "gone"
+
+
+def problem_of(row: Row) -> SourceError | None:
+    """Why a listed source cannot be indexed, if it cannot."""
+    return row.listed.problem if row.listed else None

@@ -1,0 +1,76 @@
+"""One process's way into the product: settings, the open index, cancel and progress. Every surface makes one."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+
+from recall.index.database import Database
+from recall.run import Cancellation, Progress, Run
+from recall.settings import Settings
+
+
+def _silent(progress: Progress) -> None:
+    """No one is watching."""
+
+
+@dataclass
+class Session:
+    """Opens the index when it is first asked for, and closes it at the end."""
+
+    settings: Settings
+    report: Callable[[Progress], None] = _silent
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    _open: Database | None = None
+
+    def for_reading(self) -> Database:
+        """The index, or an empty stand-in where there is none: a read makes no file."""
+        if self._open is None or (not self._open.exists and self.settings.database.exists()):
+            self._keep(Database.open_for_reading(self.settings.database))
+        return self._database()
+
+    def for_work(self) -> Database:
+        """The index, made if need be."""
+        if self._open is None or not self._open.exists:
+            self._keep(Database.open(self.settings.database))
+        return self._database()
+
+    def run(self) -> Run:
+        """A run of a workflow that writes."""
+        return Run(self.settings, self.for_work(), self.cancellation, self.report)
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def _keep(self, database: Database) -> None:
+        self.close()
+        database.watch(self.cancellation)
+        self._open = database
+
+    def _database(self) -> Database:
+        assert self._open is not None
+        return self._open
+
+
+@contextlib.contextmanager
+def signals_cancel(cancellation: Cancellation) -> Iterator[None]:
+    """SIGINT and SIGTERM raise the flag instead of tearing the process down; a second one changes nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def raise_flag(number: int, frame: FrameType | None) -> None:
+        cancellation.cancel()
+
+    before = {number: signal.signal(number, raise_flag) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,103 @@
+"""Progress on stderr: a moving line on a terminal, JSON lines for programs, nothing otherwise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+from recall.run import Progress
+from recall.surfaces.terminal import json_text, one_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+_JSON_SECONDS = 0.2
+
+
+class _Reporter:
+    """A context manager that gives the function to report with."""
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        return self.report
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def report(self, progress: Progress) -> None:
+        """Nothing is shown."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class JsonLines(_Reporter):
+    """One line for each new stage, and at most five a second within one."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._last: tuple[str, str] = ("", "")
+        self._at = 0.0
+
+    def report(self, progress: Progress) -> None:
+        stage = (progress.source, progress.stage)
+        if stage == self._last and time.monotonic() - self._at < _JSON_SECONDS and progress.done < progress.total:
+            return
+        self._last, self._at = stage, time.monotonic()
+        line = {
+            "progress": progress.stage,
+            "source": progress.source,
+            "done": progress.done,
+            "total": progress.total,
+        }
+        self._stream.write(json_text(line) + "\n")
+        self._stream.flush()
+
+
+class TerminalProgress(_Reporter):
+    """A bar of rich, imported when the first step is reported."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def report(self, progress: Progress) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn
+            from rich.progress import Progress as RichProgress
+
+            columns = (TextColumn("{task.fields[label]}", markup=False), BarColumn(bar_width=24))
+            self._bar = RichProgress(*columns, console=Console(file=self._stream, markup=False), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", label="")
+        assert self._task is not None
+        name = one_line(progress.source.rsplit("/", 1)[-1])
+        label = f"{progress.stage:<10} {name[:48]}"
+        self._bar.update(self._task, label=label, completed=progress.done, total=progress.total or None)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+class _Silent(TerminalProgress):
+    """Neither a terminal nor a program watches."""
+
+    def __init__(self) -> None:
+        self._bar = None
+        self._task = None
+
+    def report(self, progress: Progress) -> None:
+        """Nothing is shown."""
+
+
+def silent() -> TerminalProgress:
+    """A reporter that shows nothing."""
+    return _Silent()

@@ -48,11 +48,10 @@ bench: .venv/.ready
 	$(PY) -m benchmarks.topics
 
 # uv makes one file for every Python and system we support. It is a tool of this target only, in a folder that goes again.
-LOCK_ENV := build/lock-venv
-LOCK := $(LOCK_ENV)/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-	--only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate $(UPGRADE)
+LOCK_ENV := .venv-lock
+LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_ENV)/bin/uv pip compile pyproject.toml --quiet --universal \
+	--python-version 3.11 --generate-hashes --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate $(UPGRADE)
 
-lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
 lock: python-is-good
 	@echo "locking requirements/runtime.txt and requirements/dev.txt"
 	@$(PYTHON) -m venv --clear $(LOCK_ENV)
@@ -62,7 +61,7 @@ lock: python-is-good
 	@rm -rf $(LOCK_ENV)
 
 clean:
-	rm -rf .venv .venv-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-demo .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find recall repair benchmarks fixtures tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: .venv/.locked pyproject.toml

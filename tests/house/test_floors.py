@@ -23,7 +23,9 @@ FLOORS: dict[str, int] = {
     # 1 tools
     "recall.redact.*": 1,
     "recall.chunk": 1,
+    "recall.cursor": 1,
     "recall.segment": 1,
+    "recall.segment_ranges": 1,
     "recall.timewindow": 1,
     "recall.settings": 1,
     "recall.prompts": 1,
@@ -38,6 +40,8 @@ FLOORS: dict[str, int] = {
     # 6 repair
     "repair.*": 6,
     # 7 workflows
+    "recall.run": 7,
+    "recall.conversations": 7,
     "recall.indexer": 7,
     "recall.searcher": 7,
     "recall.reader": 7,

@@ -175,13 +175,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One discussion scope inside a conversation. Navigation, never evidence."""
+    """One discussion scope inside a conversation. Navigation, never evidence.
+
+    `abandoned`: every entry it cites stands on a branch that was given up.
+    """
 
     title: str
     description: str
     aliases: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     findings: tuple[Finding, ...] = ()
+    abandoned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,11 @@ RequestKind = Literal["analysis", "map", "reduce", "final", "placement", "rewrit
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """A piece of an entry as a model sees it: `start` is its offset in the entry's text (0 for a whole entry)."""
+    """A piece of an entry as a model sees it.
+
+    `start` is its offset in the entry's text, `whole` the length of that text where this is only a part of it
+    (0 for a whole entry).
+    """
 
     entry_id: str
     role: Role
@@ -27,6 +31,7 @@ class ShownEntry:
     abandoned: bool = False
     at: int | None = None
     tool: str | None = None
+    whole: int = 0
 
 
 @dataclass(frozen=True, slots=True)

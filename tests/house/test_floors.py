@@ -26,6 +26,7 @@ FLOORS: dict[str, int] = {
     "recall.cursor": 1,
     "recall.segment": 1,
     "recall.segment_ranges": 1,
+    "recall.stem": 1,
     "recall.timewindow": 1,
     "recall.settings": 1,
     "recall.prompts": 1,
@@ -42,6 +43,7 @@ FLOORS: dict[str, int] = {
     # 7 workflows
     "recall.run": 7,
     "recall.conversations": 7,
+    "recall.curation": 7,
     "recall.indexer": 7,
     "recall.searcher": 7,
     "recall.reader": 7,

@@ -56,7 +56,7 @@ def test_the_top_level_is_the_allowed_list() -> None:
 
 
 def test_no_file_holds_a_path_of_this_machine_or_a_registry_host() -> None:
-    # The whole folder, and not the end of a longer path: "/work" is neither in "~/work/x" nor in "/workshop".
+    # The whole folder, and not the end of a longer path: "/a/b" is neither in "~/a/b" nor in "/a/bc".
     paths = [rf"(?<![\w.~-]){re.escape(str(folder))}(?![\w.-])" for folder in MACHINE - ANYBODYS]
     forbidden = re.compile("|".join([*map(re.escape, REGISTRY_HOSTS), *paths]).encode())
     held = [

@@ -38,6 +38,7 @@ FLOORS: dict[str, int] = {
     "recall.models.*": 4,
     # 5 steps
     "recall.steps.*": 5,
+    "recall.fence": 5,
     # 6 repair
     "repair.*": 6,
     # 7 workflows

@@ -1,0 +1,17 @@
+"""Redaction: what is secret in the text of a conversation, and the placeholder that takes its place.
+
+Rules are data. ``rules_structure`` says how a value follows a name that says secret, ``rules_context`` knows headers,
+addresses, commands and files, ``rules_vendor`` the forms of issued tokens; ``names`` and ``values`` judge what stands on
+both sides; ``engine`` finds, ``redactor`` numbers and replaces. Nothing else in the program decides what is secret.
+"""
+
+from .redactor import Redactor
+
+RULES_VERSION = 1
+
+__all__ = ["RULES_VERSION", "Redactor", "redact_text"]
+
+
+def redact_text(text: str) -> str:
+    """The text with every secret replaced by a placeholder such as ``[REDACTED:github-token#1]``."""
+    return Redactor().text(text)

@@ -1,0 +1,109 @@
+"""Secrets by their column or their block: tables with a header, INSERT statements, environment blocks, Secret manifests."""
+
+import re
+from collections.abc import Iterator
+
+from .names import judge
+from .rule import Span
+from .values import entropy, has_digit, has_letter, is_public_id, is_reference, is_weak_secret, looks_secret
+
+WEIGHT = 15
+_HEADER = re.compile(r"(?m)^[ \t>]{0,8}(?P<row>[|│]?[ ]?[\"'`]?\w[\w .\-\"'`]{0,40}[\"'`]?(?:[ ]{0,40}(?P<d>[,;|│\t])[ ]{0,40}[\"'`]?[\w .\-]{1,40}[\"'`]?[ ]{0,40}){1,20}[|│]?)[ \t]*\r?$")
+_INSERT = re.compile(r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})")
+_ROW = re.compile(r"\(([^()\n]{1,1000})\)")
+_CELL = re.compile(r"\s*('(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|[^,]*)\s*(?:,|$)")
+_ENV_LINE = re.compile(r"(?m)^[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$")
+_ENV_SIGN = re.compile(r"(?i)\.env\b|\bprintenv\b|(?:^|\n)\$ env\b|env_file|dotenv")
+_PLAIN_NAME = re.compile(r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|revision|digest|checksum|etag|version|uuid|guid|path|dir|url|uri|host|hostname|image|build|run|trace|span|request|home|lang|shell|term|user|pwd|date|time|tag|branch|arn|region|name|email|public|addr|address|bucket|model|file|integrity|fingerprint)(?:_|$|\d)")
+_MANIFEST = re.compile(r"(?m)^([ \t>]*)kind:\s*[\"']?(?:Secret|SealedSecret)[\"']?\s*$")
+_DATA = re.compile(r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?$")
+_ENTRY = re.compile(r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#|>][^\s\"'#]*)[\"']?[ \t]*(?:#[^\n]*)?\r?$")
+_MACHINE = re.compile(r"(?:[a-z][\w]*[ ]?)+")
+
+
+def find(text: str, lower: str) -> Iterator[Span]:
+    if "insert" in lower:
+        yield from _insert(text)
+    if "kind:" in lower and "secret" in lower:
+        yield from _manifest(text)
+    if _ENV_SIGN.search(text) is not None:
+        yield from _environment(text)
+    if any(word in lower for word in ("pass", "token", "secret", "key", "pwd")):
+        yield from _table(text)
+
+
+def _table(text: str) -> Iterator[Span]:
+    for header in _HEADER.finditer(text):
+        mark = header.group("d")
+        names = [cell.strip(" \"'`*") for cell in header.group("row").strip("|│ ").split(mark)]
+        columns = [(i, name) for i, cell in enumerate(names) if (name := judge(cell)) is not None and name.strength >= 2 and len(cell) <= 30]
+        if not columns or len(names) < 2:
+            continue
+        position = text.find("\n", header.end() - 1) + 1
+        for _ in range(200):
+            line_end = text.find("\n", position) if position else -1
+            line = text[position:line_end if line_end >= 0 else len(text)]
+            if not position or len(line) > 4000:
+                break
+            if re.fullmatch(r"[\s>|│+:\-─┼=]{3,}", line):
+                position = line_end + 1
+                if line_end < 0:
+                    break
+                continue
+            offset = len(line) - len(line.lstrip("|│> \t"))
+            cells = line[offset:].split(mark)
+            if len(cells) < len(names) or len(cells) > len(names) + 1:
+                break
+            for index, name in columns:
+                raw = cells[index]
+                value = raw.strip(" \"'`*\r|│")
+                start = position + offset + sum(len(cell) + 1 for cell in cells[:index]) + raw.find(value) if value else 0
+                sure = is_weak_secret(value, True) and (has_digit(value) or mark != "|" and name.strength == 3) if name.strength == 3 else looks_secret(value)
+                if value and sure and " " not in value and not is_reference(value, False):
+                    yield Span(start, start + len(value), name.kind, WEIGHT)
+            if line_end < 0:
+                break
+            position = line_end + 1
+
+
+def _insert(text: str) -> Iterator[Span]:
+    for match in _INSERT.finditer(text):
+        names = [name.strip(" \"`[]'\n\t") for name in match.group("names").split(",")]
+        for row in _ROW.finditer(match.group("rows")):
+            at = match.start("rows") + row.start(1)
+            for name, cell in zip(names, _CELL.finditer(row.group(1)), strict=False):
+                said = judge(name)
+                value = cell.group(1).strip("'\"")
+                if said is not None and said.strength >= 2 and cell.group(1)[:1] in "'\"" and (is_weak_secret(value, True) if said.strength == 3 else looks_secret(value)):
+                    start = at + cell.start(1) + 1
+                    yield Span(start, start + len(value), said.kind, WEIGHT)
+
+
+def _environment(text: str) -> Iterator[Span]:
+    """In a block of an environment file a long random value is secret unless its name says what else it is."""
+    lines = list(_ENV_LINE.finditer(text))
+    if len(lines) < 1 or len(re.findall(r"(?m)^[ \t>+]{0,8}(?:export\s)?[A-Z][A-Z0-9_]*=", text)) < 2:
+        return
+    for line in lines:
+        value = line.group("v")
+        if len(value) >= 16 and has_digit(value) and has_letter(value) and entropy(value[:200]) > 2.9 and "/" not in value[:1] and "://" not in value:
+            if not _PLAIN_NAME.search(line.group("name")) and not is_public_id(value) and not is_reference(value, False) and value.count("/") < 2:
+                yield Span(line.start("v"), line.end("v"), "env-value", WEIGHT)
+
+
+def _manifest(text: str) -> Iterator[Span]:
+    for kind in _MANIFEST.finditer(text):
+        top = max(text.rfind("\n---", 0, kind.start()) + 1, 0, kind.start() - 4000)
+        bottom = text.find("\n---", kind.end())
+        bottom = min(len(text) if bottom < 0 else bottom, kind.end() + 20000)
+        for data in _DATA.finditer(text, top, bottom):
+            position = text.find("\n", data.end() - 1) + 1
+            while 0 < position < bottom:
+                line_end = text.find("\n", position, bottom)
+                line_end = bottom if line_end < 0 else line_end
+                entry = _ENTRY.match(text[position:line_end])
+                if entry is None or len(entry.group()) - len(entry.group().lstrip()) <= len(data.group(1)):
+                    break
+                if len(entry.group("v")) >= 3 and not is_reference(entry.group("v"), False):
+                    yield Span(position + entry.start("v"), position + entry.end("v"), "kubernetes-secret", WEIGHT)
+                position = line_end + 1

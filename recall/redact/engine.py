@@ -1,0 +1,178 @@
+"""From a text to the spans that have to go.
+
+One pass over the text finds the anchors of all vendor rules at once; the other rules are gated by a plain search for their
+literals. The spans of all rules are joined where they touch, named by the heaviest, and kept clear of placeholders that
+are there already.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from . import assignments, blobs, columns, pem
+from .rule import Rule, Span
+from .rules_context import CONTEXT_RULES
+from .rules_vendor import VENDOR_RULES
+from .rules_vendor_more import MORE_VENDOR_RULES
+from .values import PLACEHOLDER
+
+VENDOR_WEIGHT, CONTEXT_WEIGHT = 50, 30
+ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES
+
+
+def _trie(words: Iterable[str]) -> str:
+    """One pattern for many literals that looks at each character once; the longest literal wins."""
+    branches: dict[str, set[str]] = defaultdict(set)
+    ends = False
+    for word in words:
+        if word:
+            branches[word[0]].add(word[1:])
+        else:
+            ends = True
+    parts = [re.escape(first) + _trie(rest) for first, rest in sorted(branches.items())]
+    if not parts:
+        return ""
+    body = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
+    return f"{body}?" if ends and len(parts) > 0 and body.startswith("(?:") else body
+
+
+_STARTS: dict[str, list[Rule]] = defaultdict(list)  # rules whose match begins with one of their anchors, at a boundary
+_SOUGHT: list[Rule] = []  # rules with their anchor anywhere in the match
+for _rule in ALL_VENDOR_RULES:
+    if _rule.back or not _rule.pattern.pattern.startswith("(?:(?<![A-Za-z0-9])"):
+        _SOUGHT.append(_rule)
+    else:
+        for _anchor in _rule.anchors:
+            _STARTS[_anchor].append(_rule)
+_AT_WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + _trie(_STARTS) + ")")
+_AT_ESCAPE = re.compile(r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u00[0-9a-fA-F]{2}|\[[0-9]{1,2}m)(" + _trie(_STARTS) + ")")
+_BY_HIT: dict[str, tuple[Rule, ...]] = {
+    hit: tuple(dict.fromkeys(rule for anchor, rules in _STARTS.items() if hit.startswith(anchor) for rule in rules))
+    for hit in _STARTS
+}
+# Forms without a literal of their own begin at, or just before, a long run; the run is what gates them.
+_RUN = re.compile(r"[A-Za-z0-9_\-]{20,}")
+_RUN_RULES = tuple(rule for rule in _SOUGHT if any(len(anchor) == 1 for anchor in rule.anchors))
+_LITERAL_RULES = tuple(rule for rule in _SOUGHT if rule not in _RUN_RULES)
+_NEAR = 13
+
+
+def find(text: str) -> list[tuple[Span, str | None]]:
+    """Spans in order, not overlapping, each with the note that replaces it or None where it is a secret."""
+    lower = fold(text)
+    spans: list[Span] = list(_vendor(text))
+    spans.extend(_context(text, lower))
+    spans.extend(assignments.find(text, lower))
+    spans.extend(columns.find(text, lower))
+    if any(anchor in lower for anchor in pem.ANCHORS):
+        spans.extend(pem.find(text, lower))
+    notes: dict[Span, str] = {}
+    for span, note in blobs.find(text):
+        spans.append(span)
+        notes[span] = note
+    if not spans:
+        return []
+    return [(span, notes.get(span)) for span in _clear(text, _join(text, spans))]
+
+
+def fold(text: str) -> str:
+    """Lower case, character by character: the one letter that grows when lowered is replaced first."""
+    return text.replace("\u0130", "i").lower()
+
+
+def _vendor(text: str) -> Iterator[Span]:
+    if len(text) < 12:
+        return
+    done = 0
+    for hit in _AT_WORD.finditer(text):
+        if hit.start() >= done:
+            for rule in _BY_HIT[hit.group()]:
+                span = _try(rule, text, hit.start(), VENDOR_WEIGHT)
+                if span is not None:
+                    done = span.end
+                    yield span
+                    break
+    for hit in _AT_ESCAPE.finditer(text):
+        for rule in _BY_HIT[hit.group(1)]:
+            span = _try(rule, text, hit.start(1), VENDOR_WEIGHT)
+            if span is not None:
+                yield span
+                break
+    for rule in _LITERAL_RULES:
+        yield from _sought(rule, text, text, VENDOR_WEIGHT)
+    for run in _RUN.finditer(text):
+        for rule in _RUN_RULES:
+            match = rule.pattern.search(text, max(0, run.start() - _NEAR if rule.back == 12 else run.start()), run.start() + 200)
+            if match is not None and match.start() <= run.start():
+                match = rule.pattern.match(text, match.start())
+                if match is not None and (rule.check is None or rule.check(match["v"])):
+                    yield Span(match.start("v"), match.end("v"), rule.kind, VENDOR_WEIGHT)
+
+
+def _try(rule: Rule, text: str, at: int, weight: int) -> Span | None:
+    match = rule.pattern.match(text, at)
+    if match is None or (rule.check is not None and not rule.check(match["v"])):
+        return None
+    return Span(match.start("v"), match.end("v"), rule.kind, weight)
+
+
+def _sought(rule: Rule, text: str, haystack: str, weight: int) -> Iterator[Span]:
+    """Every match of a rule around its anchors. A hit inside of the last match, or of a failed try, is not tried again."""
+    for anchor in rule.anchors:
+        at, done = haystack.find(anchor), 0
+        while at >= 0:
+            low = max(done, at - rule.back)
+            match = rule.pattern.search(text, low, at + len(anchor) + 1) if False else _first(rule, text, low, at)
+            if match is not None and match.end("v") > match.start("v"):
+                if rule.check is None or rule.check(match["v"]):
+                    done = match.end("v")
+                    yield Span(match.start("v"), match.end("v"), rule.kind, weight)
+            at = haystack.find(anchor, max(at + 1, done))
+
+
+def _first(rule: Rule, text: str, low: int, at: int) -> re.Match[str] | None:
+    if not rule.back:
+        return rule.pattern.match(text, at)
+    # the match has to begin in front of the anchor, so the search may stop soon behind it
+    match = rule.pattern.search(text, low, min(len(text), at + 9000))
+    return match if match is not None and match.start() <= at else None
+
+
+def _context(text: str, lower: str) -> Iterator[Span]:
+    for rule in CONTEXT_RULES:
+        yield from _sought(rule, text, lower, CONTEXT_WEIGHT)
+
+
+def _join(text: str, spans: list[Span]) -> list[Span]:
+    """Overlapping spans become one, which has the kind of the heaviest (the longer one of two that weigh the same)."""
+    spans.sort(key=lambda span: (span.start, -span.end))
+    joined: list[Span] = []
+    for span in spans:
+        if joined and span.start < joined[-1].end:
+            last = joined[-1]
+            best = max(last, span, key=lambda s: (s.weight, s.end - s.start))
+            if last.end >= span.end and best is last:
+                continue
+            joined[-1] = Span(last.start, max(last.end, span.end), best.kind, best.weight)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _clear(text: str, spans: list[Span]) -> Iterator[Span]:
+    """Spans without the placeholders inside of them; what is left of such a span only goes if it is more than a sign."""
+    for span in spans:
+        if "[" not in text[span.start:span.end] or not any(True for _ in PLACEHOLDER.finditer(text, max(0, span.start - 80), min(len(text), span.end + 80))):
+            yield span
+            continue
+        position = span.start
+        for held in PLACEHOLDER.finditer(text, max(0, span.start - 80), min(len(text), span.end + 80)):
+            if held.end() <= position:
+                continue
+            if held.start() - position >= 4 and any(c.isalnum() for c in text[position:held.start()]):
+                yield Span(position, min(held.start(), span.end), span.kind, span.weight)
+            position = max(position, held.end())
+            if position >= span.end:
+                break
+        if span.end - position >= 4 and any(c.isalnum() for c in text[position:span.end]):
+            yield Span(position, span.end, span.kind, span.weight)

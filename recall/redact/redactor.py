@@ -1,0 +1,220 @@
+"""The redactor of one conversation: it numbers what ``engine`` finds and puts placeholders in its place.
+
+A secret is remembered by its text only while the redactor lives; what may be stored is where each secret first stood. A
+number that was given once to a place is given to it again, so newer rules add numbers and never change one.
+
+Redaction is repeated until nothing more is found, because a placeholder can change what a rule sees; so redacting a
+redacted text changes nothing.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from . import blobs, engine
+from .names import judge
+from .values import PLACEHOLDER, is_public_id, is_reference, is_weak_secret, looks_random, looks_secret
+from .view import View
+
+ROUNDS = 6
+DEPTH = 200
+_MIME_NAMES = ("mimeType", "mime_type", "media_type", "mediaType", "contentType", "content_type")
+_PLAIN_KEYS = re.compile(r"(?i)(?:name|key|variable|env|parameter|header|field|option|id)")
+_VALUE_KEYS = re.compile(r"(?i)(?:value|parametervalue|default|defaultvalue|content|secretvalue|secret_value|plaintext|stringvalue|val|data)")
+
+
+class Redactor:
+    """Redacts the strings of one conversation; the same secret gets the same placeholder in all of them."""
+
+    def __init__(self, known: Mapping[str, int] | None = None) -> None:
+        self._known = dict(known or {})
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._last: dict[str, int] = {}
+        for location, number in self._known.items():
+            kind = location.rsplit(":", 1)[-1]
+            self._last[kind] = max(self._last.get(kind, 0), number)
+        self._counts: dict[str, int] = {}
+        self._locations: dict[str, int] = {}
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many redactions of each kind were made."""
+        return self._counts
+
+    @property
+    def locations(self) -> Mapping[str, int]:
+        """Where each secret first stood, and its number: this may be stored."""
+        return self._locations
+
+    def text(self, text: str, *, at: str = "") -> str:
+        """The text with each secret replaced; ``at`` names the string in the location keys."""
+        cuts: list[tuple[int, int, str]] = []
+        for _ in range(ROUNDS):
+            view = View(text)
+            parts: list[str] = []
+            position = 0
+            made: list[tuple[int, int, str]] = []
+            for span, note in engine.find(view.text):
+                start, end = view.original(span.start, span.end)
+                put = note or self._placeholder(view.text[span.start:span.end], span.kind, at, _origin(cuts, start))
+                parts += text[position:start], put
+                made.append((start, end, put))
+                position = end
+            if not made:
+                break
+            parts.append(text[position:])
+            text = "".join(parts)
+            cuts = _compose(cuts, made)
+        return text
+
+    def tree(self, value: object, *, at: str = "") -> object:
+        """The parsed JSON value with every string redacted; what a name says about its value is heeded."""
+        return self._tree(value, at, "", 0)
+
+    def _tree(self, value: object, at: str, name: str, depth: int) -> object:
+        if isinstance(value, str):
+            return self._string(value, at, name)
+        if depth > DEPTH:
+            return value if not isinstance(value, dict | list) else self.text(json.dumps(value), at=at)
+        if isinstance(value, list):
+            return [self._tree(item, f"{at}/{index}", name, depth + 1) for index, item in enumerate(value)]
+        if isinstance(value, dict):
+            return self._object(value, at, depth)
+        if isinstance(value, int) and not isinstance(value, bool) and name:
+            return self._number(value, at, name)
+        return value
+
+    def _object(self, value: dict[object, object], at: str, depth: int) -> dict[object, object]:
+        mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
+        said = next((item for key, item in value.items() if isinstance(key, str) and isinstance(item, str)
+                     and len(item) < 80 and _PLAIN_KEYS.fullmatch(key)), "")
+        result: dict[object, object] = {}
+        for key, item in value.items():
+            name = key if isinstance(key, str) else ""
+            if isinstance(item, str) and isinstance(mime, str) and name in ("data", "blob", "bytes", "base64") and re.fullmatch(r"[A-Za-z0-9+/_\-\s]{64,}={0,2}", item):
+                result[self._key(key, at)] = blobs.note(mime, item)
+                continue
+            if said and name and isinstance(said, str) and _VALUE_KEYS.fullmatch(name) and isinstance(item, str | int):
+                name = said
+            new_key = self._key(key, at)
+            while new_key in result:
+                new_key = f"{new_key}'"
+            result[new_key] = self._tree(item, f"{at}/{key}", name, depth + 1)
+        return result
+
+    def _key(self, key: object, at: str) -> object:
+        """A name stays as it is unless it is itself a token."""
+        if not isinstance(key, str) or len(key) < 16:
+            return key
+        return self.text(key, at=f"{at}/key") if any(span.weight >= engine.VENDOR_WEIGHT for span, _ in engine.find(key)) else key
+
+    def _string(self, value: str, at: str, name: str) -> str:
+        held = value.strip()
+        if held[:1] in "{[" and held[-1:] in "}]" and len(held) > 8 and '"' in held:
+            parsed = _parsed(held)
+            if parsed is not None:
+                redacted = self._tree(parsed, at, name, 1)
+                if redacted != parsed:
+                    # only now is the layout given up; a text without secrets comes back as it was
+                    value = _same_style(held, redacted)
+        said = judge(name) if name and len(name) <= 120 else None
+        if said is not None and value and not PLACEHOLDER.search(value) and len(value) <= 20000:
+            if _by_name(value, said.kind, said.strength):
+                lead = len(value) - len(value.lstrip())
+                inner = value.strip()
+                scheme = re.match(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})", inner)
+                skip = scheme.end() if scheme else 0
+                kind = _vendor_kind(inner[skip:]) or said.kind
+                put = self._placeholder(inner[skip:], kind, at, lead + skip)
+                return value[:lead] + inner[:skip] + put + value[lead + len(inner):]
+        if name and name.lower().replace("_", "-") in ("authorization", "proxy-authorization", "cookie", "set-cookie") and value:
+            prefix = f"{name}: "
+            return self._with_prefix(prefix, value, at)
+        return self.text(value, at=at)
+
+    def _with_prefix(self, prefix: str, value: str, at: str) -> str:
+        redacted = self.text(prefix + value, at=at)
+        return redacted[len(prefix):] if redacted.startswith(prefix) else self.text(value, at=at)
+
+    def _number(self, value: int, at: str, name: str) -> object:
+        said = judge(name) if len(name) <= 120 else None
+        if said is not None and ((said.kind in ("password", "pin", "otp") and said.strength >= 2 and len(str(value)) >= 4) or (said.strength == 3 and len(str(value)) >= 8)):
+            return self._placeholder(str(value), said.kind, at, 0)
+        return value
+
+    def _placeholder(self, secret: str, kind: str, at: str, start: int) -> str:
+        location = f"{at}:{start}:{kind}"
+        same = (kind, secret.replace("\\", "").strip("\"'"))
+        number = self._known.get(location)
+        if number is not None:
+            if self._numbers.get(same) != number:
+                self._numbers[same] = number
+                self._locations[location] = number
+        elif same in self._numbers:
+            number = self._numbers[same]
+        else:
+            number = self._last.get(kind, 0) + 1
+            self._last[kind] = number
+            self._numbers[same] = number
+            self._locations[location] = number
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        return f"[REDACTED:{kind}#{number}]"
+
+
+def _by_name(value: str, kind: str, strength: int) -> bool:
+    value = value.strip()
+    if is_reference(value, True):
+        return False
+    if kind in ("pin", "otp"):
+        return (value.isdigit() and 4 <= len(value) <= 10) or looks_secret(value)
+    if "-----" in value or "\n" in value.strip():
+        return False
+    if strength == 3:
+        return is_weak_secret(value, True) and "://" not in value
+    return looks_secret(value) and not (kind == "session" and is_public_id(value)) if strength == 2 else looks_random(value)
+
+
+def _vendor_kind(value: str) -> str | None:
+    for span, note in engine.find(value):
+        if note is None and span.weight >= engine.VENDOR_WEIGHT and span.start == 0 and span.end == len(value):
+            return span.kind
+    return None
+
+
+def _parsed(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _same_style(original: str, value: object) -> str:
+    """JSON again, spaced as the original was."""
+    indent = re.match(r"[{\[]\r?\n([ \t]+)", original)
+    if indent is not None:
+        return json.dumps(value, ensure_ascii=original.isascii(), indent=indent.group(1))
+    tight = re.search(r"\"[:,] ", original) is None
+    return json.dumps(value, ensure_ascii=original.isascii(), separators=(",", ":") if tight else (", ", ": "))
+
+
+def _compose(cuts: list[tuple[int, int, str]], made: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """The cuts of all rounds so far, in offsets of the original."""
+    fresh = [(_origin(cuts, start), _origin(cuts, end), put) for start, end, put in made]
+    kept = [cut for cut in cuts if not any(start <= cut[0] and cut[1] <= end for start, end, _ in fresh)] if len(fresh) < 200 else cuts
+    return sorted(kept + fresh)
+
+
+def _origin(cuts: list[tuple[int, int, str]], offset: int) -> int:
+    """The offset in the original of an offset in a text that was cut at ``cuts``."""
+    if not cuts:
+        return offset
+    starts, shift = [], 0
+    shifts = []
+    for start, end, put in cuts:
+        starts.append(start - shift + len(put))
+        shift += end - start - len(put)
+        shifts.append(shift)
+    index = bisect_right(starts, offset) - 1
+    return offset + (shifts[index] if index >= 0 else 0)

@@ -1,0 +1,90 @@
+"""How a value follows its name: one row for each syntax, tried in order at the end of a name that says secret.
+
+A row says what must stand before the name, what joins name and value, which forms the value may have, and how strict the
+judgement of the value is. ``quoted`` and ``bare`` are the smallest proof asked of a name of strength 3; weaker names ask
+for more in any syntax (see ``assignments``).
+"""
+
+import re
+from dataclasses import dataclass
+
+from .rule import QUOTE
+
+SPACE = r"(?:[ \t\u3000]|\\\r?\n)"
+BREAK = r"(?:[ \t\u3000\r\n]|\\n|\\r|\\t)"
+_TYPE = r"(?:\s{0,4}:\s{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
+_OPERATOR = rf"{SPACE}{{0,40}}(?:===?|!==?|=>|->|:=|::?=?|\?\?=|\|\|=|[?+.]?=|:|=|<-|⇒|→)(?!\s{{0,2}}[=>])"
+_STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2})\s?(?:\(|::from\(|(?=\")))?"
+_OPENING = rf"(?P<q>\"\"\"|'''|{QUOTE})"
+
+# What a shell, a file or a program puts between two words where a flag, an environment or a login takes its value.
+_SPACED_BEFORE = re.compile(
+    r"(?i)(?:^|[\s\"'`])(?:setx|ENV|ARG|setenv|SetEnv|set(?:\s-\w{1,4}){1,3}|config(?:ure)?\sset|config|kv\sput\s\S{1,80}|secrets?\s(?:set|put|add|create)|"
+    r"env\sadd|login\s\S{1,60}|machine\s\S{1,80}|default|psk|-e|--env|--build-arg|add_user|export|put|define|let|"
+    r"wifi-sec\.|alias\sset|set|user(?:name)?\s\S{1,60})\s{1,6}[\w.\-/:]{0,40}$"
+)
+_FLAG_BEFORE = re.compile(r"(?:^|[\s\"'`\[,(|])(?:--?|/)[\w.]{0,20}$")
+_PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body)"
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """``join`` runs from the end of the name to the beginning of the value; a group ``q`` is the opening quote."""
+
+    name: str
+    join: re.Pattern[str]
+    proof: str  # weak: anything that is no reference; sign: a digit or a sign in it; secret: looks like a secret
+    before: re.Pattern[str] | None = None
+    stop: str = ""  # more characters that end a bare value
+
+
+def _join(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.I)
+
+
+SYNTAXES: tuple[Syntax, ...] = (
+    Syntax("shell default", _join(r"(?::?[-=+?])"), "weak", re.compile(r"\$\{$"), "}"),
+    Syntax("flag quoted", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?:\$)?{_OPENING}"), "weak", _FLAG_BEFORE),
+    Syntax("flag", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?!-)"), "flag", _FLAG_BEFORE),
+    Syntax("flag in a list", _join(rf"(?:{QUOTE}\s{{0,40}},\s{{0,40}}){_OPENING}(?!-)"), "weak", re.compile(r"[\"'`]--?[\w.]{0,20}$")),
+    Syntax("quoted key, quoted value", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"), "weak"),
+    Syntax("quoted key, list", _join(rf"(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}[\[(]\s{{0,40}}{_OPENING}"), "sign"),
+    Syntax("quoted key, bare value", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)\s{{0,40}}(?![\[({{])"), "sign"),
+    Syntax("assignment, quoted", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"),
+    Syntax("fallback, quoted", _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"), "sign"),
+    Syntax("default of a lookup", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign"),
+    Syntax("table cell", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
+    Syntax("element", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"<[\w.:\-]{0,40}$"), "<]"),
+    Syntax("attribute of a pair", _join(rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"), "weak"),
+    Syntax("pair, quoted", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
+           re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option|n|k)(?:{QUOTE})?\s{{0,8}}[:=]>?\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
+    Syntax("pair", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
+           re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
+    Syntax("call that sets", _join(rf"\s?\(\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
+    Syntax("name and value as arguments", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
+    Syntax("form data", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
+    Syntax("encoded assignment", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
+    Syntax("multipart field", _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"), "weak", re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$")),
+    Syntax("assignment, tight", _join(r"[)\]]?(?::?=|:)(?![=\s>])(?!//)"), "line"),
+    Syntax("assignment, loose", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?![=\s>])"), "line"),
+    Syntax("spaced, quoted", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
+    Syntax("spaced", _join(rf"{SPACE}{{1,40}}"), "weak", _SPACED_BEFORE),
+    Syntax("line by itself", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:[>|*+\-]\s)?(?P<q>`{{1,3}})?"), "lone"),
+    Syntax("columns", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
+)
+
+# Sentences: the name, perhaps whose it is, a verb, the value.
+_OF = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|in|at|von|für|de|del|do|da|du|pour|para|der|des|vom)\s(?:[\w.@/\-]{1,40}\s){0,4}?[\w.@/\-]{1,40}(?=[\s:]))?"
+_VERB = (
+    r"(?:\s(?:is|was|are|should\sbe|will\sbe|must\sbe|ist|lautet|war|est|es|é|è|era|är|er|to|as|would\sbe|это|is\snow|is\sstill|is\scurrently|is\sjust|"
+    r"(?:is|was|has\sbeen|been|got)?\s?(?:set|changed|reset|rotated|updated)\s(?:to|as)|equals|being|like|jest|on|i)\s(?:now\s|still\s|just\s|simply\s|actually\s|currently\s|literally\s)?(?::\s?)?"
+    r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?(?:\((?=\S))|\s-\s)"
+)
+SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:\*\*|__)?(?P<q>{QUOTE})?", re.I)
+BESIDE = re.compile(rf"(?:\s|\s?\()(?P<q>{QUOTE})?", re.I)
+GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
+
+# The value of a block: YAML's | and >, a here-document.
+BLOCK = re.compile(rf"(?:{QUOTE})?\s?:\s?[|>][+\-]?[0-9]?[ \t]*\r?\n(?P<indent>[ \t]{{1,40}})(?=\S)")
+HEREDOC = re.compile(r"\s?(?:=|:|<<<?|=>)?\s{0,3}<<[-~]?\s?[\"']?(?P<tag>[A-Z_a-z]{2,20})[\"']?[^\n]{0,80}\n")
+TRIPLE = re.compile(r"\s?[:=]\s?[rbf]?(?P<tag>\"\"\"|''')\s?")

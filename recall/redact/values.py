@@ -1,0 +1,184 @@
+"""Whether a value is a secret, or a reference to one, a placeholder, a type, a word of prose.
+
+The name has already said that a secret belongs here; what is judged is only what stands in its place. ``literal`` values
+stood in quotes; bare ones may as well be code. All questions are about the value alone, so that they can be cached.
+"""
+
+import math
+import re
+from functools import lru_cache
+
+PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9\-]{1,40}#[0-9]{1,9}\]|\[(?:[a-z]{1,20}/[\w.+\-]{1,60}|base64) omitted, [0-9]{1,12} bytes\]")
+
+_REFERENCE = re.compile(
+    r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
+    r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
+    r"|(?:arn|op|vault|ssm|awsssm|secretsmanager|gcpsm|env|file|ref\+\w+|keyring|azurekeyvault|sops|projects|kms|data)[:/]/?[\w./:\-${}#@ ]*"
+    r"|ENC\[.*|@Microsoft\.KeyVault\(.*|!\w+(?:\s.*)?|\w:\\[\w\\. ]*|https?://[^@\s]*"
+    r"|(?:env|var|local|secrets?|process\.env|os\.environ|import\.meta\.env|config|settings|self|this|args|opts|options|params|"
+    r"props|ctx|req|request|module|data|vars|inputs|github|steps|needs|matrix|Deno|System|ENV|app|state|each|lookup)"
+    r"(?:\??\.|\[|::|->)[\w.\[\]\"'!?:\->()]*",
+    re.S,
+)
+_MASK = re.compile(r"[*•●·xX.…_\-#??×∗⋆]{2,}|[xX0#]+|.{0,12}(?:\*{3,}|•{3,}|x{6,}|X{6,}|\.{3,}|…|<.*>).{0,8}|(?:[A-Za-z]{2,12}[-_])?x{3,}[-x_]*", re.S)
+_MARKED = re.compile(r"(?i)redacted|\bomitted\b|\bhidden\b|\bmasked\b|elided|removed|filtered|scrubbed|\bsnip|^your[-_ ]|^<|_here$|-here$|^insert[-_ ]")
+_CALL = re.compile(r"[A-Za-z_$@!&*][\w.$:<>\[\]?!'\"\->]*\(.*|(?:await|new|yield|typeof|not|lambda|async|return|func|function|fn|def|if|else)\b.*", re.S)
+_ATTRIBUTE = re.compile(r"[&*!@]*[A-Za-z_]\w*(?:(?:\??\.|::|->)[A-Za-z_]\w*)+[!?]?")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
+_WORDS_OF_SECRET = re.compile(
+    r"(?i)pass|pwd|secret|token|key|credential|auth|cookie|session|value|input|string|param|config|setting|option|field|"
+    r"header|bearer|env|user|name|data|text|arg|vault|salt|login|account"
+)
+# What stands where a value would, in signatures, tables of documentation, forms and configuration.
+_WORDS = frozenset(
+    "none null nil true false undefined void yes no on off empty required optional required. string str number boolean bool int integer "
+    "float double any unknown never object bytes byte text varchar char list dict map array set tuple secretstr buffer uint8array "
+    "date default self this missing invalid incorrect wrong password passwd pwd passphrase secret token key apikey api_key value "
+    "n/a na tbd todo fixme nan char* option maybe usize u8 u16 u32 u64 i32 i64 string? string[] str? any? error errors hidden file env "
+    "stdin prompt ask auto always never once basic bearer digest negotiate ntlm hmac md5 sha1 sha256 sha512 bcrypt scrypt argon2 pbkdf2 "
+    "rsa ed25519 ecdsa aes aes256 hs256 rs256 es256 jwt oauth oauth2 oidc saml ldap iam mtls tls ssl ssh http https base64 hex utf8 "
+    "utf-8 unicode ascii uuid uuid4 guid and or not is the a an to of in for from with by as at it its be was were are if then else when "
+    "that this these those which who how why what where return returns import export const let var def class function async await "
+    "static public private protected readonly final type interface enum struct field column changeme change_me change-me example "
+    "placeholder dummy redacted your_password your-password yourpassword mypassword your_token your-token enabled disabled "
+    "in-memory inmemory strict lax include omit same-origin anonymous text/plain application/json inherit pass fail passed failed ok "
+    "varchar(255) secretref valuefrom secretkeyref configmapkeyref existingsecret generic opaque managed custom regex pattern "
+    "clear plain plaintext encrypted hashed encoded raw expired revoked rotated active inactive valid unauthorized forbidden "
+    "username user email login admin_password name id".split()
+)
+_PROSE = re.compile(
+    r"(?i)\b(?:is|are|be|must|the|your|you|enter|please|required|to|for|of|not|at least|with|invalid|should|that|this|and|or|in|"
+    r"from|has|have|will|was|can|cannot|an?|per|used|new|forgot|confirm|reset|change|use|using|only|if|when|missing|wrong|"
+    r"field|here|found|on|by|as|it)\b"
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_NUMBER = re.compile(r"[+\-]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?[a-zA-Z%]{0,4}")
+_VERSION = re.compile(r"[vV^~=]*[0-9]+(?:\.[0-9x*]+){1,3}(?:[-+.][\w.]+)?")
+_FILE = re.compile(r"[\w.\-/\\]*\.(?:py|ts|tsx|js|jsx|json|ya?ml|toml|md|txt|pem|crt|key|pub|go|rs|java|rb|php|sh|env|cfg|ini|conf|log|html|css|xml|sql|lock|csv|c|h|cpp|p12|jks|pfx|gpg|asc)(?::\d+)*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]?[\d:.]*Z?)?")
+_HOSTLIKE = re.compile(r"(?:[a-z0-9\-]+\.)+(?:com|org|net|io|dev|invalid|local|internal|example|test|cn|jp|de)(?::\d+)?(?:/.*)?")
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy in bits a character."""
+    counts: dict[str, int] = {}
+    for character in value:
+        counts[character] = counts.get(character, 0) + 1
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in counts.values())
+
+
+def has_digit(value: str) -> bool:
+    return any("0" <= character <= "9" for character in value)
+
+
+def has_letter(value: str) -> bool:
+    return any(character.isalpha() for character in value)
+
+
+def mixed(value: str) -> bool:
+    """A digit and a letter, or both cases in the middle of it: what an issued token looks like."""
+    tail = value[-60:]
+    if _MASK.fullmatch(value):
+        return False
+    return (has_digit(tail) and has_letter(tail)) or (len(set(tail)) > 6 and tail.lower() != tail and tail.upper() != tail)
+
+
+def dense(value: str) -> bool:
+    """Random enough to stand without a name behind a prefix of one or two letters."""
+    return has_digit(value) and has_letter(value) and entropy(value[-80:]) > 2.9 and not _wordy(value)
+
+
+def _wordy(value: str) -> bool:
+    """Words put together with dashes, underscores or dots: an identifier, a slug, a model's name."""
+    parts = [part for part in re.split(r"[-_./:]", value) if part]
+    plain = sum(len(part) for part in parts if part.isdigit() and len(part) < 9 or (part.isalpha() and (part.islower() or part.istitle())))
+    return len(parts) > 1 and plain * 2 > len(value)
+
+
+@lru_cache(maxsize=4096)
+def is_reference(value: str, literal: bool) -> bool:
+    """A placeholder, a variable, a call, a type or a word that only stands for a secret."""
+    if not value or "[REDACTED" in value or value.startswith("[image/"):
+        return True
+    if _MASK.fullmatch(value) or _MARKED.search(value) or value.lower().rstrip("?;,.!") in _WORDS:
+        return True
+    if _REFERENCE.fullmatch(value):
+        return not (value.startswith("/") and mixed(value) and len(value) > 20 and not _wordy(value))
+    if literal:
+        return False
+    if _CALL.fullmatch(value):
+        return True
+    return _ATTRIBUTE.fullmatch(value) is not None and not _random_segment(value)
+
+
+def _random_segment(value: str) -> bool:
+    return any(len(part) >= 8 and has_digit(part) and has_letter(part) and not _IDENTIFIER.fullmatch(part) for part in re.split(r"\W+", value))
+
+
+@lru_cache(maxsize=4096)
+def is_public_id(value: str) -> bool:
+    """What is never a secret by itself, whatever weak name stands beside it: ids, versions, dates, files, hosts."""
+    return bool(
+        _UUID.fullmatch(value) or _VERSION.fullmatch(value) or _FILE.fullmatch(value) or _DATE.fullmatch(value) or _HOSTLIKE.fullmatch(value)
+        or value.startswith(("sha256:", "sha512-", "sha256-", "sha384-", "sha1-", "md5:", "toolu_", "call_", "msg_", "resp_", "chatcmpl-", "ses_", "application/", "text/", "image/"))
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def looks_random(value: str) -> bool:
+    """For names of strength 1: nothing but an issued token or a good password passes."""
+    if len(value) < 8 or is_public_id(value) or _NUMBER.fullmatch(value) or not has_letter(value):
+        return False
+    if " " in value:
+        return False
+    if has_digit(value):
+        return not _wordy(value) and entropy(value) > 2.4
+    return len(value) >= 20 and value.isalpha() and not value.islower() and not value.isupper() and entropy(value) > 3.4 and not _camel(value)
+
+
+def _camel(value: str) -> bool:
+    """An identifier in camel case: its humps are words, not single letters."""
+    humps = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
+    return len(humps) <= len(value) / 4
+
+
+@lru_cache(maxsize=4096)
+def looks_secret(value: str) -> bool:
+    """For names of strength 2: a token or a password, not a word, a number, a path, a sentence."""
+    if len(value) < 5 or is_public_id(value) and not _UUID.fullmatch(value) or _NUMBER.fullmatch(value) and len(value) < 16:
+        return False
+    if " " in value:
+        return False
+    if has_digit(value) and has_letter(value):
+        if re.fullmatch(r"[a-z]+[-_]?[a-z]*[0-9]{1,2}", value) and len(value) < 12:
+            return False
+        return not _wordy(value) or entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value)
+    if has_digit(value):
+        return len(value) >= 6 and not _DATE.fullmatch(value) and not re.fullmatch(r"[\d.,:/\-% ]+", value)
+    if re.search(r"[!@#$%^&*+=?~]", value) and has_letter(value):
+        return len(value) >= 8 and re.fullmatch(r"[\w.]+[?!]*", value) is None and "(" not in value
+    return value.isalpha() and len(value) >= 16 and (not _camel(value) and not value.isupper())
+
+
+@lru_cache(maxsize=4096)
+def is_weak_secret(value: str, literal: bool) -> bool:
+    """For names of strength 3 in a strong syntax: everything that is not a reference, a name or a sentence."""
+    if len(value) < 3 or is_reference(value, literal):
+        return False
+    if " " in value.strip():
+        words = value.split()
+        return len(words) <= 30 and not _PROSE.search(value) and not re.search(r"[(){}=;,]", value) and (literal or len(words) >= 4)
+    if value.isdigit():
+        return len(value) >= 4
+    if is_public_id(value) and not _UUID.fullmatch(value) and not (_HOSTLIKE.fullmatch(value) and has_digit(value)):
+        return bool(_DATE.fullmatch(value)) and literal and False
+    if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal)):
+        return has_digit(value) and not literal is None and not re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) and "_" not in value
+    if re.fullmatch(r"[A-Za-z]+(?:[-_./][A-Za-z]+)+", value):  # a name made of words; secret ones are spelt with a digit or a sign
+        return not _WORDS_OF_SECRET.search(value) and "/" not in value and "." not in value
+    return has_letter(value) or has_digit(value) or len(value) >= 8
+
+
+def is_plain_number(value: str) -> bool:
+    return _NUMBER.fullmatch(value) is not None

@@ -1,15 +1,158 @@
-"""Text to words, the same way for the index and for a query."""
+"""Text to words, the same way for the index and for a query.
+
+A word of the index is made of letters, digits and full-width punctuation only, so that a tokenizer that splits at
+spaces decides nothing: this module alone does. Two streams come from a text:
+
+    body    its words in order: `update session cwd` for update_session_cwd, `http server` for HTTPServer. Scripts
+            that are written without spaces become overlapping pairs with the last character alone at the end
+            (abc -> ab bc c), so that one character is a prefix and any longer part a phrase. A new script starts a
+            new word. Emoji and signs are words of their own. English words lose their inflection.
+    whole   compound words as they stand, folded: `update＿session＿cwd`, `httpserver`, `src／foo．py`, `c＋＋`.
+            ASCII punctuation stands there in its full-width form, which folding never leaves in a text.
+
+Nothing depends on the interpreter's Unicode tables: see segment_ranges. A change of any rule here raises
+SEGMENT_VERSION, since an index can only be emptied by the rules that filled it.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from recall import segment_ranges
+from recall.stem import stem
+
 SEGMENT_VERSION = 1
+LONGEST = 128  # a longer word is cut into pieces of this many characters, in the index and in a query
+
+
+def _pairs(table: str) -> Iterator[tuple[int, int]]:
+    for item in table.split():
+        low, _, high = item.partition("-")
+        yield int(low, 16), int(high or low, 16)
+
+
+def _set(table: str) -> str:
+    """The inside of a regular expression's character set."""
+    return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in _pairs(table))
+
+
+_WORD, _RUN, _SYMBOL = _set(segment_ranges.WORD), _set(segment_ranges.RUN), _set(segment_ranges.SYMBOL)
+_JOIN = r"[_\-./:\\@#+=~%$&]"  # punctuation that holds a compound word together
+_COMPOUND = rf"(?:--?|[.#@$%_])?[{{word}}]+(?:{_JOIN}+[{{word}}]+)*(?:\+\+|\#)?"
+_ASCII_TOKEN = re.compile(rf"(?P<word>{_COMPOUND.format(word='A-Za-z0-9')})")
+_TOKEN = re.compile(rf"(?P<word>{_COMPOUND.format(word=_WORD)})|(?P<run>[{_RUN}]+)|(?P<symbol>[{_SYMBOL}])")
+_WORDS = re.compile(f"[{_WORD}]+")
+_UNASSIGNED = re.compile(f"([^{_set(segment_ranges.ASSIGNED)}]+)")
+_ACCENTS = {code: None for low, high in _pairs(segment_ranges.ACCENT) for code in range(low, high + 1)}
+# HTTPServer -> HTTP Server, getID -> get ID, x2Go -> x2 Go, but IDs and E0308 stay.
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z][0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F) if not chr(code).isalnum()}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text as it was typed: its parts for `body`, its compound forms for `whole`."""
+
+    kind: str  # word, run or symbol
+    parts: tuple[str, ...]
+    wholes: tuple[str, ...]
+
+
+def fold(text: str) -> str:
+    """Compatibility forms, width and accents folded; case is kept (it divides words)."""
+    if text.isascii():
+        return text
+    if _UNASSIGNED.search(text):
+        return "".join(
+            piece if index % 2 else _fold_assigned(piece) for index, piece in enumerate(_UNASSIGNED.split(text))
+        )
+    return _fold_assigned(text)
+
+
+def _fold_assigned(text: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_ACCENTS))
+
+
+def lower(text: str) -> str:
+    """The case of folded text taken away."""
+    return text.lower() if text.isascii() else _caseless(text)
+
+
+def plain(text: str) -> str:
+    """A text folded for comparing letter for letter: width, accents and case away."""
+    return lower(fold(text))
+
+
+def _caseless(text: str) -> str:
+    return "".join(
+        piece if index % 2 else piece.casefold().translate(_ACCENTS)
+        for index, piece in enumerate(_UNASSIGNED.split(text))
+    )
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words of a text in order."""
+    folded = fold(text)
+    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
+    for match in pattern.finditer(folded):
+        kind = match.lastgroup or "word"
+        if kind == "word":
+            parts, wholes = _compound(match.group())
+            yield Word(kind, parts, wholes)
+        elif kind == "run":
+            yield Word(kind, pairs(match.group()), ())
+        else:
+            yield Word(kind, (match.group(),), ())
 
 
 def body(text: str) -> str:
-    """The words of a text in order, separated by single spaces."""
-    return " ".join(text.lower().split())
+    """The words of a text in order, separated by single spaces: a column of the index."""
+    return both(text)[0]
 
 
 def whole(text: str) -> str:
-    """The compound words of a text (identifiers, paths, versions) as they stand."""
-    return ""
+    """The compound words of a text: a column of the index."""
+    return both(text)[1]
+
+
+@lru_cache(maxsize=1)  # an index row asks for both columns of one text, one after the other
+def both(text: str) -> tuple[str, str]:
+    """`body` and `whole` in one pass."""
+    parts: list[str] = []
+    wholes: list[str] = []
+    for word in words(text):
+        parts.extend(word.parts)
+        wholes.extend(word.wholes)
+    return " ".join(parts), " ".join(wholes)
+
+
+def pairs(run: str) -> tuple[str, ...]:
+    """A run of a script without spaces as overlapping pairs, the last character alone at the end."""
+    run = lower(run)
+    return (*(run[index : index + 2] for index in range(len(run) - 1)), run[-1:])
+
+
+@lru_cache(maxsize=1 << 16)
+def _compound(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if len(text) <= LONGEST and text.isascii() and text.islower() and text.isalpha():
+        return (stem(text),), ()
+    pieces = [piece for run in _WORDS.findall(text) for piece in _CAMEL.split(run)]
+    parts = tuple(stem(lower(cut)) for piece in pieces for cut in _cuts(piece))
+    if len(text) > LONGEST or (len(pieces) == 1 and len(pieces[0]) == len(text)):
+        return parts, ()
+    form = lower(text)
+    if form.isascii() and form.isalnum():
+        return parts, (stem(form),)
+    forms = [form.translate(_WIDE)]
+    if form[0] == "v" and form[1:2].isdecimal():  # v2.31.0 is asked for as 2.31.0 too
+        forms.append(forms[0][1:])
+    return parts, tuple(forms)
+
+
+def _cuts(piece: str) -> Iterator[str]:
+    for start in range(0, len(piece), LONGEST):
+        yield piece[start : start + LONGEST]

@@ -1,10 +1,25 @@
-"""The text index in FTS4, for SQLite builds without FTS5."""
+"""The text index in FTS4, for SQLite builds without FTS5, ranked by sqlite-fts4.
+
+Only what both query grammars of FTS4 read alike is written: a list with OR, or quoted phrases side by side (all of
+them). Ranking runs in Python, a row at a time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from recall.query import Term
+
+
+def rank(matchinfo: bytes) -> float:
+    """BM25 of matchinfo 'pcnalx', larger is better."""
+    from sqlite_fts4 import rank_bm25
+
+    return -float(rank_bm25(matchinfo))
+
 
 def tables(number: int) -> tuple[str, ...]:
-    """The statements that make a profile's views, index tables and vocabularies."""
+    """The statements that make a profile's views, index tables and vocabulary."""
     return (
         f"""
         CREATE VIEW text_{number}_view AS
@@ -28,3 +43,45 @@ def tables(number: int) -> tuple[str, ...]:
             content="curated_{number}_view", body, whole, tokenize=simple)
         """,
     )
+
+
+def remove(table: str, columns: str) -> str:  # noqa: ARG001 - FTS4 reads the old words itself
+    """The statement that takes rows out of an index table; one parameter, a JSON list of rowids."""
+    return f"DELETE FROM {table} WHERE docid IN (SELECT value FROM json_each(?))"
+
+
+def integrity(table: str) -> str:
+    """The check against the content."""
+    return f"INSERT INTO {table} ({table}) VALUES ('integrity-check')"
+
+
+def empty(table: str) -> tuple[str, ...]:
+    """Bring a table that cannot be opened into a shape that can be dropped."""
+    return (f"DELETE FROM {table}_segments", f"DELETE FROM {table}_segdir", f"DELETE FROM {table}_stat")
+
+
+def documents(table: str) -> str:
+    """How many rows have a word; the parameter is the word."""
+    return f"SELECT documents FROM {table}_words WHERE term = ? AND col = '*'"
+
+
+def score(table: str, *, scoped: bool) -> str:  # noqa: ARG001 - no scope word is ever matched here
+    """BM25 of the row at hand, larger is better."""
+    return f"rank_fts4(matchinfo({table}, 'pcnalx'))"
+
+
+def expression(
+    rare: Sequence[Term],
+    common: Sequence[Term],
+    required: Sequence[Term],
+    scope: Sequence[Sequence[str]],  # noqa: ARG001 - the exact filters in SQL do it alone
+) -> str:
+    """The MATCH expression: the required phrases if there are any, else any of the rare terms, else of the common."""
+    if required:
+        return " ".join(_term(term) for term in required)
+    return " OR ".join(_term(term) for term in (rare or common))
+
+
+def _term(term: Term) -> str:
+    text = " ".join(term.words)
+    return f'"{text}*"' if term.prefix else f'"{text}"'

@@ -1,30 +1,99 @@
-"""The text index in FTS5."""
+"""The text index in FTS5: its statements, and how a query is written for it.
+
+The tokenizer `ascii` keeps letters, digits and everything beyond ASCII together and splits at the spaces that the
+segmenter wrote, so it decides nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from recall.query import Term
+
+BODY_WEIGHT, WHOLE_WEIGHT, SCOPE_WEIGHT = 1.0, 1.0, 0.0
+
 
 def tables(number: int) -> tuple[str, ...]:
-    """The statements that make a profile's views, index tables and vocabularies."""
+    """The statements that make a profile's views, index tables and vocabulary."""
     return (
         f"""
         CREATE VIEW text_{number}_view AS
-        SELECT e.entry_no AS entry_no, segment_body(e.text) AS body, segment_whole(e.text) AS whole,
+        SELECT e.entry_no AS rowid, segment_body(e.text) AS body, segment_whole(e.text) AS whole,
                scope_words(e.role, e.marks, e.at, e.conversation_no) AS scope
         FROM entries AS e JOIN conversations AS c USING (conversation_no)
         WHERE c.profile_no = {number} AND e.text <> ''
         """,
         f"""
         CREATE VIRTUAL TABLE text_{number} USING fts5(
-            body, whole, scope, content='text_{number}_view', content_rowid='entry_no', tokenize='ascii')
+            body, whole, scope, content='text_{number}_view', content_rowid='rowid', tokenize='ascii')
         """,
         f"CREATE VIRTUAL TABLE text_{number}_words USING fts5vocab('text_{number}', 'row')",
         f"""
         CREATE VIEW curated_{number}_view AS
-        SELECT curated_no, segment_body(text) AS body, segment_whole(text) AS whole
+        SELECT curated_no AS rowid, segment_body(text) AS body, segment_whole(text) AS whole
         FROM curated_texts WHERE profile_no = {number}
         """,
         f"""
         CREATE VIRTUAL TABLE curated_{number} USING fts5(
-            body, whole, content='curated_{number}_view', content_rowid='curated_no', tokenize='ascii')
+            body, whole, content='curated_{number}_view', content_rowid='rowid', tokenize='ascii')
         """,
     )
+
+
+def remove(table: str, columns: str) -> str:
+    """The statement that takes rows out of an index table, by their old words; one parameter, a JSON list of rowids."""
+    return f"""
+        INSERT INTO {table} ({table}, rowid, {columns})
+        SELECT 'delete', rowid, {columns} FROM {table}_view WHERE rowid IN (SELECT value FROM json_each(?))
+    """
+
+
+def integrity(table: str) -> str:
+    """The check against the content. Without rank 1 it would not see words of rows that are gone."""
+    return f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)"
+
+
+def empty(table: str) -> tuple[str, ...]:
+    """Bring a table that cannot be opened into a shape that can be dropped: the records of an empty index."""
+    return (
+        f"DELETE FROM {table}_data",
+        f"DELETE FROM {table}_idx",
+        f"DELETE FROM {table}_config",
+        f"INSERT INTO {table}_config (k, v) VALUES ('version', 4)",
+        f"INSERT INTO {table}_data (id, block) VALUES (1, x''), (10, x'00000000000000')",
+    )
+
+
+def documents(table: str) -> str:
+    """How many rows have a word; the parameter is the word."""
+    return f"SELECT doc FROM {table}_words WHERE term = ?"
+
+
+def score(table: str, *, scoped: bool) -> str:
+    """BM25 of the row at hand, larger is better."""
+    weights = f"{BODY_WEIGHT}, {WHOLE_WEIGHT}" + (f", {SCOPE_WEIGHT}" if scoped else "")
+    return f"-bm25({table}, {weights})"
+
+
+def expression(
+    rare: Sequence[Term], common: Sequence[Term], required: Sequence[Term], scope: Sequence[Sequence[str]]
+) -> str:
+    """The MATCH expression: candidates from the rare terms, the common ones only score what is a candidate already.
+
+    A rare term then counts twice; the common ones stand twice as well, which restores the exact order.
+    """
+    if rare and common:
+        clauses = [_any(rare), _any([*rare, *common, *common])]
+    else:
+        clauses = [_any(rare or common)] if rare or common else []
+    clauses = [_term(term) for term in required] + clauses
+    clauses += ["(" + " OR ".join(f'"{word}"' for word in words) + ")" for words in scope]
+    return " AND ".join(clauses)
+
+
+def _any(terms: Sequence[Term]) -> str:
+    return "(" + " OR ".join(_term(term) for term in terms) + ")"
+
+
+def _term(term: Term) -> str:
+    return f'"{" ".join(term.words)}"' + (" *" if term.prefix else "")

@@ -1,0 +1,142 @@
+"""What a user typed, cut into terms the same way as the text is cut.
+
+Nothing typed reaches the grammar of the text index: a term is a sequence of words of the segmenter's alphabet, and the
+index quotes it. Words of one chunk without spaces stand together as a phrase beside their parts, so that
+`osprey-edge-lab` prefers its own spelling and still finds the parts. A balanced pair of double quotes is an exact
+phrase; an odd quote is noise. What holds no word at all (`%`, `=>`) is looked for as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recall import segment
+from recall.segment import Word
+from recall.stem import stem
+
+_QUOTED = re.compile(r'"([^"]*)"|“([^“”]*)”')
+_STOP = """
+a about after again all also am an and any are as at be been before being but by can could did do does doing done for
+from get got had has have having he her here him his how i if in into is it its just like me more most my no nor not of
+on once only or other our out over own re s same she should so some such t than that the their them then there these
+they this those through to too under until up us very was we were what when where which while who whom whose why will
+with would you your ll ve d m
+什么 怎么 我们 你们 他们 这个 那个 为什 什么 时候 哪个 哪些 是否 有没 没有 一个 可以
+的时 如何 之前 后来 是不 不是 还是 当时 的是 了吗 是怎 么样
+"""
+STOP_WORDS = frozenset(stem(word) for word in _STOP.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words that stand side by side (one: a word). `prefix`: the last one may go on."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+
+    @property
+    def is_phrase(self) -> bool:
+        return len(self.words) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One query, cut.
+
+    `terms`: any of them makes a match. `required`: phrases that have to match. `exact`: spellings whose appearance
+    letter for letter puts an entry first (folded). `literal`: what to look for where no word was typed.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    required: tuple[Term, ...]
+    required_spellings: tuple[str, ...]
+    exact: tuple[str, ...]
+    literal: str
+
+    @property
+    def empty(self) -> bool:
+        return not self.terms and not self.required
+
+
+def cut(text: str) -> Query:
+    """Cut a query. Never raises, whatever was typed."""
+    quoted = _quoted(text)
+    terms = list(dict.fromkeys(term for chunk in _chunks(text) for term in _terms(chunk)))
+    kept = [term for term in terms if not _is_stop(term)]
+    phrases = [(phrase, term) for phrase in quoted for term in [_phrase(list(segment.words(phrase)))] if term]
+    return Query(
+        text=text,
+        terms=tuple(kept or terms),
+        required=tuple(term for _, term in phrases),
+        required_spellings=tuple(spelling(phrase) for phrase, _ in phrases),
+        exact=tuple(dict.fromkeys(_exact(text))),
+        literal=text.strip(),
+    )
+
+
+def spelling(text: str) -> str:
+    """A text folded for comparing letter for letter: accents, width and case away, white space even."""
+    return " ".join(segment.plain(text).split())
+
+
+def _quoted(text: str) -> list[str]:
+    straight = text.count('"') % 2 == 0
+    found = [(match[1] if straight else "") or match[2] or "" for match in _QUOTED.finditer(text)]
+    return [phrase.strip() for phrase in found if phrase.strip()]
+
+
+def _chunks(text: str) -> list[list[Word]]:
+    return [list(segment.words(chunk)) for chunk in text.split()]
+
+
+def _terms(chunk: Sequence[Word]) -> Iterable[Term]:
+    for word in chunk:
+        yield from _word_terms(word)
+    if len(chunk) > 1:
+        together = _phrase(chunk)
+        if together is not None:
+            yield together
+
+
+def _word_terms(word: Word) -> Iterable[Term]:
+    if word.kind == "run" and len(word.parts) == 1:
+        yield Term(word.parts, prefix=True)
+        return
+    parts = word.parts[:-1] if word.kind == "run" else word.parts
+    for part in parts:
+        yield Term((part,))
+    for form in word.wholes:
+        yield Term((form,))
+    if len(parts) > 1:
+        yield Term(parts)
+
+
+def _phrase(words: Sequence[Word]) -> Term | None:
+    """All words side by side. A run without spaces at the end may go on in the text: its last pair is enough."""
+    parts = [part for word in words for part in word.parts]
+    if not parts:
+        return None
+    if words[-1].kind == "run":
+        if len(words[-1].parts) > 1:
+            return Term(tuple(parts[:-1]))
+        return Term(tuple(parts), prefix=True)
+    return Term(tuple(parts))
+
+
+def _is_stop(term: Term) -> bool:
+    return all(word in STOP_WORDS for word in term.words)
+
+
+def _exact(text: str) -> Iterable[str]:
+    for chunk in text.split():
+        bare = chunk.strip("\"'“”‘’()[]{}<>,;:!?`*，。！？、")
+        words = list(segment.words(bare))
+        compound = any(len(word.parts) > 1 or word.wholes for word in words if word.kind == "word")
+        if compound and len(bare) > 2:
+            yield spelling(bare)
+    whole = spelling(_QUOTED.sub(" ", text).strip("?!.。？！ ") if '"' in text else text.strip("?!.。？！ "))
+    if len(list(segment.words(whole))) > 1 and len(whole) <= 200:
+        yield whole

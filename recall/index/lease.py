@@ -53,7 +53,7 @@ class Lease:
 
 
 class Owner:
-    """This run as an owner of leases. A context manager: the lock file goes when it ends."""
+    """This run as an owner of leases. A context manager: the lock file, made with the first lease, goes at the end."""
 
     def __init__(self, database: Path) -> None:
         self._folder = owners_folder(database)
@@ -61,18 +61,26 @@ class Owner:
         self._descriptor = -1
 
     def __enter__(self) -> Owner:
+        return self
+
+    def prove(self) -> None:
+        """Hold the lock that shows this process is alive."""
+        if self._descriptor >= 0:
+            return
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / self.token
         self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         if not _lock(self._descriptor):
             os.close(self._descriptor)
+            self._descriptor = -1
             hint = "set HISTORY_RECALL_DB to a path on a local disk"
             raise StateError("index_unavailable", f"No file can be locked in {self._folder}", hint)
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._descriptor < 0:
+            return
         with contextlib.suppress(OSError):
             (self._folder / self.token).unlink()
         os.close(self._descriptor)
@@ -102,6 +110,7 @@ def acquire(
     connection: sqlite3.Connection, profile_no: int, source: str, owner: Owner, database: Path, now: int
 ) -> None:
     """Take the lease on a source, from a dead owner too. Raises StateError `lease_held` while another one lives."""
+    owner.prove()
     held = find(connection, profile_no, source)
     if held is not None and (held.owner == owner.token or is_alive(database, held.owner)):
         message = f"{source} is being indexed by process {held.owner.partition('-')[0]} ({held.stage})"

@@ -63,10 +63,11 @@ def charge(connection: sqlite3.Connection, charge: Charge, caps: Caps, now: int)
     if used >= caps.run:
         data = {"calls": used, "cap": caps.run}
         raise StateError("work_budget", f"This run has used its {caps.run} model calls", _BATCH_HINT, data)
-    cursor = connection.execute(
+    row = connection.execute(
         """
         INSERT INTO ledger (profile_no, run, source, kind, model, endpoint, attempt, request_bytes, charged_at, state)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'charged')
+        RETURNING call_no
         """,
         (
             charge.profile_no,
@@ -79,9 +80,8 @@ def charge(connection: sqlite3.Connection, charge: Charge, caps: Caps, now: int)
             charge.request_bytes,
             now,
         ),
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+    ).fetchone()
+    return int(row["call_no"])
 
 
 def settle(

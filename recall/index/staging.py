@@ -24,14 +24,10 @@ _INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 
 
 class Staging:
-    """The staged entries of one source. One at a time on a connection; `clear` empties it."""
+    """The staged entries of one source. One at a time on a connection: a new one drops what an earlier one left."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.clear()
-
-    def clear(self) -> None:
-        """Start anew, dropping what an earlier source left."""
         self._connection.execute("DROP TABLE IF EXISTS temp.staged_entries")
         self._connection.execute(_CREATE)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recall.index.publish import facet_id
-from recall.types import Facet
+from recall.types import Facet, Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,15 @@ def placeholders(connection: sqlite3.Connection, conversation_no: int) -> dict[s
         "SELECT location, number FROM placeholders WHERE conversation_no = ?", (conversation_no,)
     )
     return {row["location"]: row["number"] for row in rows}
+
+
+def remember_file(connection: sqlite3.Connection, conversation_no: int, source: str, file: Fingerprint) -> None:
+    """Note where unchanged contents stand now (another time, inode or path), so that listings stay quiet about it."""
+    connection.execute(
+        """UPDATE conversations SET source = ?, size = ?, mtime_ns = ?, device = ?, inode = ?
+           WHERE conversation_no = ?""",
+        (source, file.size, file.mtime_ns, file.device, file.inode, conversation_no),
+    )
 
 
 def settled_facets(connection: sqlite3.Connection, conversation_no: int) -> frozenset[str]:

@@ -1,0 +1,79 @@
+"""What may be sent where: the user's yes to the destination that the settings name, shown, given and taken back."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from recall.errors import ArgumentError
+from recall.index import consent
+from recall.index.consent import Destination, Grant
+from recall.index.database import Database, ensure_profile, profile_number
+from recall.models.endpoints import endpoint_of, is_loopback, provider_of
+from recall.run import Run
+from recall.settings import Settings
+from recall.timewindow import iso
+
+QUESTION = (
+    "Indexing with {model} sends to {endpoint}: the whole extracted text of every conversation that you index, now and "
+    "later, with what the redaction rules find taken out. No pattern finds every secret. Repair would also send "
+    "originals and its notes, a search with rewriting its queries."
+)
+
+
+def destination_of(settings: Settings, profile_no: int) -> Destination:
+    """Where the settings' model is, as a consent names it."""
+    endpoint = endpoint_of(settings.model, settings.api_base)
+    return Destination(profile_no, provider_of(settings.model), endpoint, settings.model)
+
+
+def consents(settings: Settings, connection: sqlite3.Connection, profile_no: int) -> dict[str, object]:
+    """Whether a consent is needed for the settings' model, whether it is there, and every one that was given."""
+    given = [_grant(one) for one in consent.show(connection, profile_no)]
+    if settings.offline:
+        return {"needed": False, "granted": False, "endpoint": None, "question": None, "grants": given}
+    wanted = destination_of(settings, profile_no)
+    needed = not is_loopback(wanted.endpoint)
+    question = QUESTION.format(model=settings.model, endpoint=wanted.endpoint) if needed else None
+    covered = consent.covers(connection, wanted)
+    return {"needed": needed, "granted": covered, "endpoint": wanted.endpoint, "question": question, "grants": given}
+
+
+def show(settings: Settings, database: Database) -> dict[str, object]:
+    """The `consent show` answer."""
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        return consents(settings, connection, -1 if number is None else number)
+
+
+def grant(run: Run) -> dict[str, object]:
+    """Record the yes for the settings' model and endpoint."""
+    if run.settings.offline:
+        hint = "set HISTORY_RECALL_MODEL first"
+        raise ArgumentError("usage", "The model is offline: nothing is sent, so nothing is to be allowed", hint)
+    with run.database.write() as connection:
+        number = ensure_profile(connection, run.settings.profile, run.clock())
+        wanted = destination_of(run.settings, number)
+        if not consent.covers(connection, wanted):
+            consent.grant(connection, wanted, run.clock())
+        return consents(run.settings, connection, number)
+
+
+def revoke(run: Run) -> dict[str, object]:
+    """Take back every yes of the profile."""
+    with run.database.write() as connection:
+        number = ensure_profile(connection, run.settings.profile, run.clock())
+        taken = consent.revoke(connection, number, run.clock())
+        return consents(run.settings, connection, number) | {"revoked": taken}
+
+
+def _grant(one: Grant) -> dict[str, object]:
+    to = one.destination
+    projects = "all" if to.projects is None else sorted(to.projects)
+    return {
+        "provider": to.provider,
+        "endpoint": to.endpoint,
+        "model": to.model,
+        "projects": projects,
+        "granted_at": iso(one.granted_at),
+        "revoked_at": iso(one.revoked_at),
+    }

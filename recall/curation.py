@@ -1,0 +1,211 @@
+"""One conversation, from its log to a publication: read, analyse, place, (repair), publish.
+
+A lease is held around the whole run. Reading, redacting and segmenting end before the write lock is asked for; only
+`publish` writes conversations and topics. What a model answered is cached as it comes, so a run that is stopped at
+any point goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from recall.errors import SourceError, StateError
+from recall.freshness import Standing, stand
+from recall.hashing import derived_id
+from recall.hosts import pi
+from recall.index import lease, publish, stored, topics
+from recall.index.lease import Owner
+from recall.index.staging import Staging
+from recall.index.stored import Stored
+from recall.models.calls import Road
+from recall.models.tokens import Meter
+from recall.redact import RULES_VERSION, Redactor
+from recall.run import Progress, Run
+from recall.settings import OFFLINE
+from recall.steps.analyse import analyse
+from recall.steps.place import place
+from recall.types import Analysis, Outline, Placement, SourceRef
+from repair.report import NO_REPAIR, RepairReport
+
+_PLACING_TRIES = 3
+_LEASE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Curated:
+    """What came of one source. `published` is None where nothing had changed: nothing was sent or written."""
+
+    source: SourceRef
+    conversation_id: str
+    published: publish.Published | None
+    repair: RepairReport
+    calls: int
+    redactions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A source that was read into the staging table."""
+
+    source: SourceRef
+    conversation_id: str
+    before: Stored | None
+    outline: Outline
+    redactor: Redactor
+    staging: Staging
+
+
+class Curator:
+    """Curates sources one after another for one run: the profile, the owner of the leases, the road to the model."""
+
+    def __init__(self, run: Run, profile_no: int, owner: Owner, road: Road, meter: Meter) -> None:
+        self._run = run
+        self._profile_no = profile_no
+        self._owner = owner
+        self._road = road
+        self._meter = meter
+        self._renewed = 0.0
+
+    async def curate(self, source: SourceRef, *, force: bool) -> Curated:
+        """Index one source. Raises SourceError, ModelError or StateError; nothing of it is visible then."""
+        standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
+        if standing.unchanged:
+            return self._nothing_to_do(source, standing)
+        calls = self._road.calls
+        with self._run.database.write() as connection:
+            lease.acquire(
+                connection, self._profile_no, source.path, self._owner, self._run.database.path, self._run.clock()
+            )
+        try:
+            reading = self._read(source, standing)
+            analysis = await self._analyse(reading, force=force)
+            published = await self._place_and_publish(reading, analysis)
+        finally:
+            # Also after a cancel: the road has ended every request that it started before it raised.
+            with self._run.database.write() as connection:
+                lease.release(connection, self._profile_no, source.path, self._owner)
+        return Curated(
+            source,
+            reading.conversation_id,
+            published,
+            NO_REPAIR,
+            self._road.calls - calls,
+            dict(reading.redactor.counts),
+        )
+
+    def _nothing_to_do(self, source: SourceRef, standing: Standing) -> Curated:
+        assert standing.before is not None
+        if standing.touched:  # same contents under another time or inode: keep the listing quiet about it
+            with self._run.database.write() as connection:
+                stored.remember_file(connection, standing.before.conversation_no, source.path, standing.fingerprint)
+        return Curated(source, standing.before.conversation_id, None, NO_REPAIR, 0, {})
+
+    def _read(self, source: SourceRef, standing: Standing) -> _Reading:
+        before = standing.before
+        known: Mapping[str, int] = {}
+        if before is not None:
+            with self._run.database.read() as connection:
+                known = stored.placeholders(connection, before.conversation_no)
+        redactor = Redactor(known)
+        staging = Staging(self._run.database.staging())
+        size = standing.fingerprint.size
+        with pi.PiLog(source, redactor, cancelled=self._run.cancellation) as log:
+            for reached in staging.fill(log.entries()):
+                self._run.cancellation.check()
+                self._progress(source, "reading", reached, size)
+            outline = log.outline()
+        self._run.cancellation.check()
+        staging.mark(outline.marks)
+        header = outline.header
+        if before is not None and header.host_conversation_id != before.host_conversation_id:
+            message = f"{source.path} became another conversation while it was being read; nothing was published"
+            raise SourceError("source_identity_changed", message, "index it again")
+        minted = derived_id("c", self._run.settings.profile, header.host, header.host_conversation_id)
+        return _Reading(source, before.conversation_id if before else minted, before, outline, redactor, staging)
+
+    async def _analyse(self, reading: _Reading, *, force: bool) -> Analysis:
+        cuts = frozenset(reading.before.cuts) if reading.before else frozenset()
+        self._progress(reading.source, "analysing", 0, 0, now=True)
+
+        def step(done: int, total: int) -> None:
+            self._progress(reading.source, "analysing", done, total, now=True)
+
+        settings = self._run.settings
+        analysis = await analyse(reading.staging, self._road, self._meter, cuts, source=reading.source.path, progress=step)
+        facets = {publish.facet_id(reading.conversation_id, facet): facet for facet in reversed(analysis.facets)}
+        return replace(
+            analysis,
+            facets=tuple(reversed(facets.values())),
+            extractive=settings.model == OFFLINE,
+            model=settings.model,
+        )
+
+    async def _place_and_publish(self, reading: _Reading, analysis: Analysis) -> publish.Published:
+        """Place against the catalogue as it is, publish; once more where another run changed a chosen topic."""
+        for left in reversed(range(_PLACING_TRIES)):
+            indices, placement = await self._place(reading, analysis)
+            self._progress(reading.source, "publishing", 0, 1, now=True)
+            try:
+                return self._publish(reading, analysis, indices, placement)
+            except StateError as error:
+                if error.code != "topic_state_changed" or left == 0:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    async def _place(self, reading: _Reading, analysis: Analysis) -> tuple[tuple[int, ...], Placement]:
+        with self._run.database.read() as connection:
+            catalogue = topics.cards(connection, self._profile_no)
+            settled = (
+                stored.settled_facets(connection, reading.before.conversation_no) if reading.before else frozenset()
+            )
+        indices = stored.needs_placing(reading.conversation_id, analysis.facets, settled)
+        self._progress(reading.source, "placing", 0, len(indices), now=True)
+        incoming = replace(analysis, facets=tuple(analysis.facets[i] for i in indices))
+        placement = await place(incoming, catalogue, self._road, self._meter, source=reading.source.path)
+        return indices, placement
+
+    def _publish(
+        self, reading: _Reading, analysis: Analysis, indices: tuple[int, ...], placement: Placement
+    ) -> publish.Published:
+        self._confirm_source(reading)
+        plan = publish.Publication(
+            profile_no=self._profile_no,
+            conversation_id=reading.conversation_id,
+            source=reading.source,
+            outline=reading.outline,
+            analysis=analysis,
+            placed_facets=indices,
+            placement=placement,
+            placeholders=reading.redactor.locations,
+            redactions=reading.redactor.counts,
+            rules_version=RULES_VERSION,
+            reader_version=pi.READER_VERSION,
+            now=self._run.clock(),
+        )
+        with self._run.database.write() as connection:
+            lease.confirm(connection, self._profile_no, reading.source.path, self._owner)
+            return publish.publish(connection, plan)
+
+    def _confirm_source(self, reading: _Reading) -> None:
+        """What was read must still stand at the start of the source; growth is fine and shows as `grown`."""
+        read = reading.outline.fingerprint
+        now = pi.fingerprint(reading.source, prefix_bytes=read.content_bytes)
+        if now.prefix_sha256 != read.content_sha256:
+            message = f"{reading.source.path} was rewritten while it was being indexed; nothing was published"
+            raise SourceError("stale_evidence", message, "index it again; what was paid for is in the cache")
+
+    def _progress(self, source: SourceRef, stage: str, done: int, total: int, *, now: bool = False) -> None:
+        """Report a step forward and, at most every two seconds, move the lease with it."""
+        self._run.report(Progress(stage, source.path, done, total))
+        if not now and time.monotonic() - self._renewed < _LEASE_SECONDS:
+            return
+        connection = self._run.database.staging()
+        if connection.in_transaction:  # staging is being filled; the next step outside it moves the lease
+            return
+        self._renewed = time.monotonic()
+        with self._run.database.write() as connection:
+            lease.progress(
+                connection, self._profile_no, source.path, self._owner, stage, done, total, self._run.clock()
+            )

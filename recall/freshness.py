@@ -1,0 +1,61 @@
+"""Whether a source has to be indexed at all, and whether it may: its contents against what the index holds."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from recall.errors import SourceError
+from recall.hosts import pi
+from recall.index import stored
+from recall.index.database import Database
+from recall.index.stored import Stored
+from recall.redact import RULES_VERSION
+from recall.settings import OFFLINE, Settings
+from recall.types import Fingerprint, SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a source stands to the index. `touched`: the same contents, but time, inode or path are new."""
+
+    before: Stored | None
+    fingerprint: Fingerprint
+    unchanged: bool
+    touched: bool
+
+
+def stand(database: Database, profile_no: int, source: SourceRef, settings: Settings, *, force: bool) -> Standing:
+    """Compare by content hash. Reads the source once, writes nothing.
+
+    Raises SourceError: what the reader raises for a source that cannot be read, and `duplicate_conversation`
+    where the conversation was indexed from another file that is still there and holds at least as much.
+    """
+    header = pi.probe(source)
+    with database.read() as connection:
+        before = stored.by_identity(connection, profile_no, source.host, header.host_conversation_id)
+    now = pi.fingerprint(source, prefix_bytes=before.content_bytes if before else None)
+    if before is None:
+        return Standing(None, now.fingerprint, unchanged=False, touched=False)
+    same = now.fingerprint.content_sha256 == before.content_sha256
+    if before.source != source.path and os.path.exists(before.source) and not _is_superset(now.prefix_sha256, before, same):
+        message = f"{source.path} holds a conversation that is indexed from {before.source}, and not more of it"
+        hint = "index that file instead; a copy that goes on from it would count"
+        raise SourceError("duplicate_conversation", message, hint, {"indexed_from": before.source})
+    file = now.fingerprint
+    touched = before.source != source.path or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
+    return Standing(before, file, same and not force and _as_good(before, settings), touched)
+
+
+def _is_superset(prefix_sha256: str | None, before: Stored, same: bool) -> bool:
+    return prefix_sha256 == before.content_sha256 and not same
+
+
+def _as_good(before: Stored, settings: Settings) -> bool:
+    """What is stored is as good as what this run would make of the same contents.
+
+    The extractive analysis gives way to a model's, never the other way round; other rules of redaction or reading
+    mean reading again.
+    """
+    replaced = before.extractive and settings.model != OFFLINE
+    return before.rules_version == RULES_VERSION and before.reader_version == pi.READER_VERSION and not replaced

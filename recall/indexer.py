@@ -1,0 +1,212 @@
+"""Indexing on request: one source, a bounded batch from the queue, a rebuild, and what a run would send.
+
+Sources are taken one after another, so that placement sees what was published before; the requests of one source run
+side by side. A failure is kept with its code and does not stop a batch; a spent budget, a missing consent and a cancel do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from recall import conversations
+from recall.curation import Curated, Curator
+from recall.errors import RecallError, SourceError
+from recall.index import cache, fulltext, jobs
+from recall.index.database import ensure_profile, profile_number
+from recall.index.lease import Owner
+from recall.models.calls import CallLimits, Road
+from recall.models.choose import choose_model
+from recall.models.tokens import meter_for
+from recall.run import Run
+from recall.types import SourceRef
+
+_QUEUED_STATES = frozenset({"new", "grown", "changed", "queued"})
+# What is no failure of a batch: there is nothing to index, or nothing more than what is indexed.
+_SKIPPED = frozenset(
+    {"source_empty", "source_missing", "not_authorised", "current_conversation", "duplicate_conversation"}
+)
+# What ends a batch: the next source would meet the same wall.
+_WALLS = frozenset({"cancelled", "consent_required", "work_budget", "daily_budget", "auth_unavailable", "disk_full"})
+
+
+class Report:
+    """The `index` answer of contract.md, as it fills up."""
+
+    def __init__(self, requested: int) -> None:
+        self.requested = requested
+        self.completed: list[Curated] = []
+        self.skipped: list[tuple[str, RecallError]] = []
+        self.failed: list[tuple[str, RecallError]] = []
+        self.aborted: RecallError | None = None
+        self.left = 0
+
+    def as_json(self, calls: int) -> dict[str, object]:
+        redactions: dict[str, int] = {}
+        for one in self.completed:
+            for kind, number in one.redactions.items():
+                redactions[kind] = redactions.get(kind, 0) + number
+        return {
+            "requested": self.requested,
+            "completed": [_completed(one) for one in self.completed],
+            "skipped": [
+                {"source": source, "code": e.code, "message": e.message} for source, e in self.skipped
+            ],
+            "failed": [
+                {"source": source, "code": e.code, "message": e.message, "counts_as_attempt": e.counts_as_attempt}
+                for source, e in self.failed
+            ],
+            "calls": calls,
+            "redactions": dict(sorted(redactions.items())),
+            "aborted": None if self.aborted is None else {"code": self.aborted.code, "message": self.aborted.message},
+            "left": self.left,
+            "job_id": None,
+        }
+
+
+def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
+    """Index one authorised source. Raises what stopped it, after keeping it in the queue with its code."""
+    source = conversations.catalogue_of(run.settings, run.database).resolve(argument)
+    report = Report(1)
+
+    async def work(curator: Curator) -> None:
+        try:
+            report.completed.append(await curator.curate(source, force=force))
+        except SourceError as error:
+            if error.code != "source_empty":
+                raise
+            report.skipped.append((source.path, error))
+
+    profile_no = _profile(run)
+    try:
+        calls = _work(run, profile_no, run.settings.batch_calls, work)
+    except RecallError as error:
+        if error.code not in ("lease_held", "source_missing", "duplicate_conversation"):
+            _keep_failure(run, profile_no, source, error)
+        raise
+    return report.as_json(calls)
+
+
+def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None) -> dict[str, object]:
+    """Fill the queue from the catalogue and work through it: the whole of it with `offline`, else a bounded batch."""
+    profile_no = _profile(run)
+    _fill_queue(run, profile_no)
+    with run.database.read() as connection:
+        queue = jobs.waiting(connection, profile_no)
+    bound = sessions or (len(queue) if run.settings.offline else run.settings.batch_sessions)
+    report = Report(min(bound, len(queue)))
+
+    async def work(curator: Curator) -> None:
+        for job in queue:
+            if len(report.completed) + len(report.failed) >= bound:
+                break
+            await _one_of_batch(run, profile_no, curator, job, report)
+            if report.aborted is not None:
+                break
+
+    spent = _work(run, profile_no, calls if calls is not None else run.settings.batch_calls, work)
+    with run.database.read() as connection:
+        report.left = len(jobs.waiting(connection, profile_no))
+    return report.as_json(spent)
+
+
+def rebuild(run: Run) -> dict[str, object]:
+    """Drop the model cache, build the text index again from stored text, and queue every source anew."""
+    found, _ = conversations.rows(run.settings, run.database)
+    sources = [(row.source, row.host) for row in found if row.listed and row.listed.problem is None and not row.running]
+    profile_no = _profile(run)
+    with run.database.write() as connection:
+        dropped = cache.clear(connection, profile_no)
+        fulltext.rebuild(connection, profile_no)
+        jobs.enqueue(connection, profile_no, sources, run.clock(), force=True)
+    return {
+        "queued": len(sources),
+        "cached_replies_dropped": dropped,
+        "text_index": "rebuilt",
+        "message": (
+            "Everything is queued again; run index-all. What is indexed stays visible until it is replaced. "
+            "Repeating a rebuild drops replies that were paid for, and it cannot convert an index of another schema."
+        ),
+    }
+
+
+async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.Job, report: Report) -> None:
+    source = SourceRef(job.host, job.source)
+    try:
+        source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
+        done = await curator.curate(source, force=job.force)
+    except RecallError as error:
+        if error.code in _SKIPPED:
+            report.skipped.append((source.path, error))
+            _drop(run, profile_no, source)
+            return
+        _keep_failure(run, profile_no, source, error)
+        if error.code in _WALLS:
+            report.aborted = error
+        report.failed.append((source.path, error))
+        return
+    if done.published is None:
+        _drop(run, profile_no, source)
+    report.completed.append(done)
+
+
+def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Awaitable[None]]) -> int:
+    """Run the work on one event loop with one road and one owner; returns how many requests were charged."""
+
+    async def whole() -> int:
+        model = choose_model(run.settings)
+        limits = CallLimits.of(run.settings, batch_calls=calls)
+        road = Road(run.database, profile_no, run.run_id, model, limits, cancelled=run.cancellation, clock=run.clock)
+        run.cancellation.listen(road.cancel)
+        try:
+            with Owner(run.database.path) as owner:
+                await work(Curator(run, profile_no, owner, road, meter_for(run.settings)))
+        finally:
+            await road.close()
+        return road.calls
+
+    return asyncio.run(whole())
+
+
+def _fill_queue(run: Run, profile_no: int) -> None:
+    found, _ = conversations.rows(run.settings, run.database)
+    ready = [(row.source, row.host) for row in found if row.listed and row.state in _QUEUED_STATES and not row.running]
+    with run.database.read() as connection:
+        known = {job.source for job in jobs.waiting(connection, profile_no)}
+    if all(source in known for source, _ in ready):
+        return
+    with run.database.write() as connection:
+        jobs.enqueue(connection, profile_no, ready, run.clock())
+
+
+def _profile(run: Run) -> int:
+    with run.database.read() as connection:
+        number = profile_number(connection, run.settings.profile)
+    if number is not None:
+        return number
+    with run.database.write() as connection:
+        return ensure_profile(connection, run.settings.profile, run.clock())
+
+
+def _keep_failure(run: Run, profile_no: int, source: SourceRef, error: RecallError) -> None:
+    with run.database.write() as connection:
+        jobs.record_failure(connection, profile_no, source.path, source.host, error, run.clock())
+
+
+def _drop(run: Run, profile_no: int, source: SourceRef) -> None:
+    with run.database.write() as connection:
+        jobs.drop(connection, profile_no, source.path)
+
+
+def _completed(one: Curated) -> dict[str, object]:
+    published = one.published
+    nothing: dict[str, Sequence[str]] = {k: [] for k in ("created", "updated", "merged", "moved", "retired")}
+    return {
+        "conversation_id": one.conversation_id,
+        "source": one.source.path,
+        "unchanged": published is None,
+        "calls": one.calls,
+        "facets": published.facets if published else 0,
+        "topics": published.topics if published else nothing,
+        "repair": one.repair.as_json(),
+    }

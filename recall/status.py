@@ -1,0 +1,91 @@
+"""What state the profile is in: counts, queue, running and interrupted work, calls, consent, health of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from recall import conversations
+from recall.index import fulltext, jobs, lease, ledger, stored
+from recall.index.database import SCHEMA_VERSION, Database, profile_number
+from recall.consents import consents
+from recall.models.endpoints import endpoint_of
+from recall.run import now_ms
+from recall.settings import Settings
+from recall.timewindow import iso
+
+
+def status(settings: Settings, database: Database, *, cost: bool = False) -> dict[str, object]:
+    """The `status` answer of contract.md. No model call, no write."""
+    found, warnings = conversations.rows(settings, database)
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        if number is None:
+            number = -1
+        generation = connection.execute("SELECT generation FROM profiles WHERE profile_no = ?", (number,)).fetchone()
+        waiting = jobs.waiting(connection, number)
+        leases = lease.all_of(connection, number)
+        counts = stored.counts(connection, number)
+        calls_today = ledger.calls_today(connection, number, now_ms())
+        spent = [asdict(one) for one in ledger.spent(connection, number)] if cost else None
+        redactions = stored.redactions(connection, number)
+        skipped = stored.skipped_lines(connection, number)
+        granted = consents(settings, connection, number)
+        problems = [] if number < 0 else fulltext.check(connection, number)
+        engine = fulltext.engine_of(connection, number) if number >= 0 else None
+    answer: dict[str, object] = {
+        "profile": settings.profile,
+        "schema": SCHEMA_VERSION,
+        "revision": generation["generation"] if generation else 0,
+        **counts,
+        "queue": {
+            "waiting": len(waiting),
+            "failed": [
+                {"source": j.source, "code": j.code, "message": j.message, "attempts": j.attempts}
+                for j in waiting
+                if j.code is not None
+            ],
+        },
+        "jobs": [_job(held, database) for held in leases],
+        "calls_today": calls_today,
+        "caps": {
+            "batch_sessions": settings.batch_sessions,
+            "batch_calls": settings.batch_calls,
+            "daily_calls": settings.daily_calls,
+        },
+        "model": {"name": settings.model, "endpoint": None if settings.offline else endpoint_of(settings.model, settings.api_base), "repair": "none"},
+        "consent": granted,
+        "text_index": {"engine": engine, "healthy": not problems, "problems": problems},
+        "database": {
+            "path": str(settings.database),
+            "bytes": _size(settings) if database.exists else 0,
+            "exists": database.exists,
+            "journal_mode": database.journal_mode,
+        },
+        "coverage": conversations.coverage(found),
+        "redactions": redactions,
+        "skipped_lines": skipped,
+        "warnings": [{"code": w.code, "message": w.message} for w in warnings],
+        "current_project": None,
+        "project_hint": None,
+    }
+    return answer if spent is None else answer | {"cost": spent}
+
+
+def _job(held: lease.Lease, database: Database) -> Mapping[str, object]:
+    alive = lease.is_alive(database.path, held.owner)
+    return {
+        "source": held.source,
+        "state": "running" if alive else "interrupted",
+        "stage": held.stage,
+        "done": held.done,
+        "total": held.total,
+        "started_at": iso(held.acquired_at),
+        "progressed_at": iso(held.progressed_at),
+    }
+
+
+def _size(settings: Settings) -> int:
+    names = (settings.database.name, settings.database.name + "-wal")
+    files = [settings.database.with_name(name) for name in names]
+    return sum(f.stat().st_size for f in files if f.exists())

@@ -1,0 +1,357 @@
+"""OMP and Pi logs: one pass over a file, entry by entry.
+
+    with PiLog(source, redactor) as log:
+        for entry in log.entries():    # in file order, redacted, without marks
+            ...
+        outline = log.outline()        # header, marks by seq, facts, fingerprint, warnings
+
+A bad line costs that line and nothing else: it is skipped, counted and named. Only a file without a header, or without
+any entry, is refused. Whole entries are redacted, first as trees and then as text, before anything is cut. Of the
+entries handed out nothing is kept but what the parent graph needs (`tree.py`). Nothing is ever written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from types import TracebackType
+from typing import BinaryIO, Protocol, Self
+
+from recall.errors import SourceError, StateError
+from recall.hosts import blobs, header, text
+from recall.hosts.facts import Tally
+from recall.hosts.header import Head
+from recall.hosts.jsonl import Content, Line, Lines, record_bytes
+from recall.hosts.notes import Notes
+from recall.hosts.parse import BadLine, Decoded
+from recall.hosts.paths import MAX_BYTES, open_source, unreadable
+from recall.hosts.text import WrongShape
+from recall.hosts.times import to_ms
+from recall.hosts.tree import Tree
+from recall.types import Entry, Fingerprint, Mark, Outline, Position, SourceRef
+
+READER_VERSION = 1
+
+# An id that can be cited. `L12` is ours: the name of an entry that has none.
+_ID = re.compile(r"(?!L\d+\Z)[A-Za-z0-9_.:-]{1,64}", re.ASCII)
+_SIDECHAIN: frozenset[Mark] = frozenset({"sidechain"})
+_SENTENCES = {
+    "malformed_line": "the line is not JSON; it was skipped",
+    "nested_too_deep": "the line is nested too deep; it was skipped",
+    "not_an_object": "the line is JSON but no record; it was skipped",
+    "no_type": "the record has no type; it was skipped",
+    "no_message": "the record is a message without a body; it was skipped",
+    "no_role": "the record is a message without a role; it was skipped",
+}
+
+
+class Redacting(Protocol):
+    """What is needed of a redactor (`recall.redact.Redactor`)."""
+
+    def text(self, text: str, *, at: str) -> str: ...
+
+    def tree(self, value: object, *, at: str) -> object: ...
+
+
+class PiLog:
+    """One reading of one file. See the module."""
+
+    def __init__(
+        self,
+        source: SourceRef,
+        redactor: Redacting,
+        *,
+        prefix_bytes: int | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._source = source
+        self._redactor = redactor
+        self._cancelled = cancelled
+        self._content = Content(prefix_bytes)
+        self._notes = Notes()
+        self._tree = Tree()
+        self._tally = Tally()
+        self._file: BinaryIO | None = None
+        self._status: os.stat_result | None = None
+        self._head: Head | None = None
+        self._slot_title: str | None = None
+        self._later_title: str | None = None
+        self._subagent = source.sidechain
+        self._skipped_records: list[int] = []  # for firstKeptEntryIndex, which counts them too
+        self._renamed: dict[str, str] = {}  # ids of the host that cannot be cited -> ours
+        self._previous: str | None = None
+        self._done = False
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    # --- entries ------------------------------------------------------------------------------------------------
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries in file order. Raises SourceError `invalid_source` or `source_empty`, or `cancelled`."""
+        file = self._open()
+        assert self._status is not None
+        try:
+            for line in Lines(file, min(self._status.st_size, MAX_BYTES)):
+                if self._cancelled():
+                    raise StateError("cancelled", "reading was cancelled")
+                place = Position(line.number, line.offset, len(line.raw))
+                record = self._record(line)
+                if record is None:
+                    continue
+                digest = sha256(record_bytes(line.raw)).hexdigest()
+                del line  # the bytes of a long line are not needed beside its text
+                entry = self._entry(record, place, digest)
+                del record
+                if entry is not None:
+                    yield entry
+                    del entry
+            self._finish(file)
+        except OSError as error:
+            raise unreadable(error) from error
+        if self._head is None:
+            if self._content.size == 0:
+                raise header.empty()
+            raise header.invalid("no line of it is a record")
+        if not len(self._tree):
+            raise header.empty()
+        self._done = True
+
+    def _record(self, line: Line) -> Mapping[str, object] | None:
+        """The record of a line that is neither blank, bad, slot nor header; counts the line for the fingerprint."""
+        if line.raw.isspace():
+            self._content.add(line.raw, ended=line.ended)
+            return None
+        decoded = Decoded(line.raw)
+        try:
+            value = decoded.value()
+        except BadLine as error:
+            self._bad(line, error.code)
+            return None
+        if line.number == 1 and header.is_slot(value):
+            assert isinstance(value, dict)
+            self._slot_title = header.slot_title(value)
+            return None
+        if not line.ended and not isinstance(value, dict):
+            self._torn(line)
+            return None
+        self._content.add(line.raw, ended=line.ended)
+        if decoded.invalid_utf8:
+            self._notes.add("invalid_utf8", line.number, "bytes that are not UTF-8 were replaced")
+        if self._head is None:
+            self._head = header.head(value)
+            return None
+        if not isinstance(value, dict):
+            self._skip(line.number, "not_an_object")
+            return None
+        return value
+
+    def _bad(self, line: Line, code: str) -> None:
+        if not line.ended:
+            self._torn(line)
+        elif line.number == 1 and line.raw.startswith(header.SLOT_START):
+            self._notes.add("damaged_title", 1, "the title slot cannot be read")
+        else:
+            self._content.add(line.raw, ended=True)
+            self._notes.add(code, line.number, _SENTENCES[code])
+
+    def _torn(self, line: Line) -> None:
+        message = f"the last line is not complete yet; it begins at byte {line.offset} and was left out"
+        self._notes.add("torn_tail", line.number, message)
+
+    def _skip(self, number: int, code: str) -> None:
+        self._notes.add(code, number, _SENTENCES[code])
+        self._skipped_records.append(len(self._tree) + len(self._skipped_records))
+
+    def _entry(self, record: Mapping[str, object], place: Position, digest: str) -> Entry | None:
+        host_id = record.get("id")
+        host_id = host_id if isinstance(host_id, str) and host_id else None
+        if record.get("type") in ("session", "title"):
+            self._notes.add("extra_header", place.line, "a second header was skipped")
+            self._skipped_records.append(len(self._tree) + len(self._skipped_records))
+            return None
+        try:
+            found = text.reading(record)
+        except WrongShape as error:
+            self._skip(place.line, error.code)
+            if host_id is not None:
+                parent = record.get("parentId")
+                self._tree.skip(host_id, parent if isinstance(parent, str) else self._previous)
+            return None
+        entry_id = self._cite(host_id, place.line)
+        try:
+            said = self._said(found, entry_id)
+        except RecursionError:
+            self._skip(place.line, "nested_too_deep")
+            return None
+        marks = found.marks | text.META if found.ours and not said.strip() else found.marks
+        parent_id = self._hang(record, host_id, place.line, marks)
+        self._note_kind(record, found.kind)
+        at = self._time(record, place.line)
+        self._tally.add(found.role, found.tool, at, activity="meta" not in marks)
+        self._previous = entry_id
+        return Entry(
+            seq=len(self._tree) - 1,
+            entry_id=entry_id,
+            parent_id=parent_id,
+            position=place,
+            sha256=digest,
+            kind=found.kind,
+            role=found.role,
+            at=at,
+            text=said,
+            tool=found.tool,
+        )
+
+    def _cite(self, host_id: str | None, line: int) -> str:
+        """The host's id where it can name one entry and was not used before, else the line."""
+        own = f"L{line}"
+        if host_id is None:
+            return own
+        if self._tree.known(host_id):
+            self._notes.add("repeated_id", line, f"the entry's id was used before; it is cited as {own}")
+            return own
+        if not _ID.fullmatch(host_id):
+            self._renamed[host_id] = own
+            return own
+        return host_id
+
+    def _said(self, found: text.Reading, entry_id: str) -> str:
+        """The redacted text of an entry: the rules see its values as they are, and then the whole."""
+        if not found.parts:
+            return ""
+        values = self._redactor.tree([part.value for part in found.parts], at=f"{entry_id}:parts")
+        assert isinstance(values, list)
+        whole = text.render(found, values)
+        del values
+        return blobs.without_runs(self._redactor.text(whole, at=f"{entry_id}:text"))
+
+    def _hang(
+        self, record: Mapping[str, object], host_id: str | None, line: int, marks: frozenset[Mark]
+    ) -> str | None:
+        """Put the entry into the tree; the id of its parent as it can be cited."""
+        parent = record.get("parentId")
+        if isinstance(parent, str):
+            self._tree.add(line, host_id, parent, marks)
+            return self._renamed.get(parent, parent)
+        if parent is None and "parentId" in record:
+            self._tree.add(line, host_id, None, marks)
+            return None
+        assert self._head is not None
+        expected = self._head.version < 2 or host_id is None
+        self._tree.add_after(line, host_id, marks, broken=not expected and len(self._tree) > 0)
+        return self._previous
+
+    def _note_kind(self, record: Mapping[str, object], kind: str) -> None:
+        if kind == "compaction":
+            kept, index = record.get("firstKeptEntryId"), record.get("firstKeptEntryIndex")
+            if isinstance(kept, str):
+                self._tree.compaction(kept)
+            elif isinstance(index, int) and not isinstance(index, bool):
+                # An index into all records, the header among them.
+                self._tree.compaction(index - 1 - sum(1 for skipped in self._skipped_records if skipped < index - 1))
+        elif kind == "reset_boundary":
+            self._tree.reset()
+        elif kind == "session_init":
+            self._subagent = True
+        self._later_title = header.title_in(record) or self._later_title
+
+    def _time(self, record: Mapping[str, object], line: int) -> int | None:
+        given = record.get("timestamp")
+        at = to_ms(given)
+        if at is None and given is not None:
+            self._notes.add("unknown_time", line, "the record's time cannot be read; it is left out of time filters")
+        if at is None and isinstance(message := record.get("message"), dict):
+            at = to_ms(message.get("timestamp"))
+        return at
+
+    # --- outline ------------------------------------------------------------------------------------------------
+
+    def outline(self) -> Outline:
+        """What is known at the end. Only after `entries()` is exhausted."""
+        if not self._done or self._head is None or self._status is None:
+            raise RuntimeError("outline() is for after entries() is exhausted")
+        graph = self._tree.graph(_SIDECHAIN if self._subagent else frozenset())
+        for found in graph.breaks:
+            reason = "its parent is not in the log" if found.code == "broken_chain" else "its parents form a circle"
+            self._notes.add(found.code, found.line, f"the chain of entries is broken here: {reason}")
+        title = self._slot_title or self._later_title or self._head.title
+        shown = self._head.shown(
+            self._source.host, title, lambda value, at: self._redactor.text(value, at=at), sidechain=self._subagent
+        )
+        status = self._status
+        return Outline(
+            header=shown,
+            marks=graph.marks,
+            facts=self._tally.facts(graph.marks, graph.branches, graph_damaged=bool(graph.breaks)),
+            fingerprint=Fingerprint(
+                content_sha256=self._content.sha256(),
+                content_bytes=self._content.size,
+                size=status.st_size,
+                mtime_ns=status.st_mtime_ns,
+                device=status.st_dev,
+                inode=status.st_ino,
+            ),
+            warnings=self._notes.all(),
+            prefix_sha256=self._content.prefix_sha256,
+        )
+
+    def _open(self) -> BinaryIO:
+        if self._file is None:
+            self._file = open_source(self._source)
+            self._status = os.fstat(self._file.fileno())
+        return self._file
+
+    def _finish(self, file: BinaryIO) -> None:
+        now, then = os.fstat(file.fileno()), self._status
+        if then is not None and (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
+            message = "the log was written to while it was read; what was there at the start is what counts"
+            self._notes.add("changed_while_reading", 0, message)
+
+
+def fingerprint(source: SourceRef, *, prefix_bytes: int | None = None) -> tuple[Fingerprint, str | None]:
+    """The fingerprint alone, and the hash after `prefix_bytes` bytes: at the speed of the hash, nothing is parsed."""
+    with open_source(source) as file:
+        status = os.fstat(file.fileno())
+        content = Content(prefix_bytes)
+        try:
+            for line in Lines(file, min(status.st_size, MAX_BYTES)):
+                if _counts(line):
+                    content.add(line.raw, ended=line.ended)
+        except OSError as error:
+            raise unreadable(error) from error
+    found = Fingerprint(
+        content_sha256=content.sha256(),
+        content_bytes=content.size,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        device=status.st_dev,
+        inode=status.st_ino,
+    )
+    return found, content.prefix_sha256
+
+
+def _counts(line: Line) -> bool:
+    """Whether a line is content: not the title slot, and not a tail that is incomplete."""
+    if line.number > 1 and (line.ended or line.raw.isspace()):
+        return True
+    try:
+        value = Decoded(line.raw).value()
+    except BadLine:
+        return line.ended and not (line.number == 1 and line.raw.startswith(header.SLOT_START))
+    if line.number == 1 and header.is_slot(value):
+        return False
+    return line.ended or isinstance(value, dict)
+
+
+__all__ = ["READER_VERSION", "PiLog", "Redacting", "SourceError", "fingerprint"]

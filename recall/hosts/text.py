@@ -1,0 +1,296 @@
+"""What a record of OMP or Pi yields: its role, its marks, and the parts its text is made of.
+
+`reading(record)` takes a parsed record apart and drops what is never text: reasoning, image data, signatures, usage,
+settings. `render(reading, values)` puts the parts together again; between the two the caller redacts the values, so
+that a rule sees `{"password": ...}` as a tree and not as a spelling of one. What a tool was asked and what it answered
+is labelled as attempted: nobody shall read a command as a success.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recall.hosts import blobs, own
+from recall.types import Mark, Role
+
+Record = Mapping[str, object]
+META: frozenset[Mark] = frozenset({"meta"})
+SYNTHETIC: frozenset[Mark] = frozenset({"synthetic"})
+_NONE: frozenset[Mark] = frozenset()
+
+
+class WrongShape(ValueError):
+    """A record that is JSON but no entry. `code` says in which way."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Part(NamedTuple):
+    """A piece of text, or a JSON value to be shown as one, behind a label of ours."""
+
+    label: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a record yields. `ours` is True where recall output was left out."""
+
+    kind: str
+    role: Role
+    parts: tuple[Part, ...] = ()
+    tool: str | None = None
+    marks: frozenset[Mark] = _NONE
+    ours: bool = False
+
+
+def reading(record: Record) -> Reading:
+    """Take a record apart. Raises WrongShape for what has no type, or is a message without a role."""
+    kind = record.get("type")
+    if not isinstance(kind, str):
+        raise WrongShape("no_type")
+    if kind == "message":
+        return _message(record.get("message"))
+    handler = _ENTRIES.get(kind)
+    if handler is not None:
+        return handler(record)
+    return Reading(_name(kind), "system", marks=META)
+
+
+def render(found: Reading, values: Iterable[object]) -> str:
+    """The text of an entry from the values of its parts, which the caller may have redacted."""
+    pieces = []
+    for part, value in zip(found.parts, values, strict=True):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+        pieces.append(part.label + text if part.label else text)
+    return "\n".join(pieces) if len(pieces) != 1 else pieces[0]
+
+
+# --- messages ---------------------------------------------------------------------------------------------------
+
+
+def _message(message: object) -> Reading:
+    if not isinstance(message, dict):
+        raise WrongShape("no_message")
+    role = message.get("role")
+    if not isinstance(role, str):
+        raise WrongShape("no_role")
+    handler = _MESSAGES.get(role)
+    return handler(message) if handler is not None else Reading(_name(role), "system", marks=META)
+
+
+def _user(message: Record) -> Reading:
+    hosts = message.get("synthetic") is True or message.get("attribution") == "agent"
+    return _spoken("user", "user", message, SYNTHETIC if hosts else _NONE)
+
+
+def _developer(message: Record) -> Reading:
+    return _spoken("developer", "system", message, SYNTHETIC)
+
+
+def _spoken(kind: str, role: Role, message: Record, marks: frozenset[Mark]) -> Reading:
+    texts = list(_texts(message.get("content")))
+    kept = [own.without_blocks(text) for text in texts]
+    parts = tuple(Part("", text) for text in kept if text)
+    return Reading(kind, role, parts, marks=marks, ours=any(a is not b for a, b in zip(texts, kept, strict=True)))
+
+
+def _assistant(message: Record) -> Reading:
+    parts, ours = [], False
+    content = message.get("content")
+    for block in [content] if isinstance(content, str) else _list(content):
+        name = block.get("name") if isinstance(block, dict) else None
+        if isinstance(block, dict) and block.get("type") not in _NOT_CALLS and isinstance(name, str):
+            if own.is_recall(name):
+                ours = True
+            else:
+                arguments = block.get("arguments", block.get("input"))
+                parts.append(Part(f"[{_name(name)} call, attempted] ", _bare(arguments)))
+        elif (text := _block_text(block)) is not None:
+            kept = own.without_blocks(text)
+            ours = ours or kept is not text
+            parts.append(Part("", kept))
+    stop, problem = message.get("stopReason"), message.get("errorMessage")
+    if isinstance(problem, str) and problem:
+        parts.append(Part(f"[stopped: {_name(stop)}] ", problem))
+    return Reading("assistant", "assistant", tuple(part for part in parts if part.value != ""), ours=ours)
+
+
+def _tool_result(message: Record) -> Reading:
+    name = _name(message.get("toolName"))
+    if own.is_recall(message.get("toolName")):
+        return Reading("toolResult", "tool", tool=name, ours=True)
+    details = message.get("details")
+    code = _exit_code(message) or (_exit_code(details) if isinstance(details, dict) else "")
+    label = f"[{name} result, attempted{', error' if message.get('isError') is True else ''}{code}]"
+    texts = list(_texts(message.get("content")))
+    kept = [own.without_blocks(text) for text in texts]
+    ours = any(a is not b for a, b in zip(texts, kept, strict=True))
+    parts = (Part("", label), *(Part("", text) for text in kept if text))
+    if len(parts) == 2:  # one string less to join: a result may be most of a log
+        parts = (Part(f"{label}\n", parts[1].value),)
+    return Reading("toolResult", "tool", () if ours and len(parts) == 1 and not kept[0] else parts, name, ours=ours)
+
+
+def _cell(language: str, key: str, prompt: str) -> Callable[[Record], Reading]:
+    def read(message: Record) -> Reading:
+        said = [word for word in ("cancelled", "truncated") if message.get(word) is True]
+        label = f"[{language} cell, attempted{''.join(f', {word}' for word in said)}{_exit_code(message)}]\n{prompt}"
+        parts = [Part(label, message.get(key) if isinstance(message.get(key), str) else "")]
+        ours = False
+        if isinstance(output := message.get("output"), str) and output:
+            kept = own.without_blocks(output)
+            ours = kept is not output
+            parts.append(Part("", kept))
+        return Reading(f"{language}Execution", "tool", tuple(parts), language, ours=ours)
+
+    return read
+
+
+def _mentioned_files(message: Record) -> Reading:
+    parts = []
+    for file in _list(message.get("files")):
+        if isinstance(file, dict) and isinstance(path := file.get("path"), str):
+            parts.append(Part("[attached file] ", path))
+            parts += [Part("", text) for text in _texts(file.get("content"))]
+    return Reading("fileMention", "system", tuple(parts))
+
+
+def _custom_message(record: Record) -> Reading:
+    """A message that an extension put in; shown to the person, or only to the model (then it is scaffolding)."""
+    if own.is_recall(record.get("customType")):
+        return Reading("custom_message", "system", marks=SYNTHETIC, ours=True)
+    marks = _NONE if record.get("attribution") == "user" else SYNTHETIC
+    if record.get("display") is False:
+        return Reading("custom_message", "system", marks=marks | META)
+    return _spoken("custom_message", "system", record, marks)
+
+
+_MESSAGES: Mapping[str, Callable[[Record], Reading]] = {
+    "user": _user,
+    "developer": _developer,
+    "system": _developer,
+    "assistant": _assistant,
+    "toolResult": _tool_result,
+    "bashExecution": _cell("bash", "command", "$ "),
+    "pythonExecution": _cell("python", "code", ">>> "),
+    "fileMention": _mentioned_files,
+    "hookMessage": _custom_message,
+    "custom": _custom_message,
+    "compactionSummary": lambda message: _summary("compaction")(message),
+    "branchSummary": lambda message: _summary("branch_summary")(message),
+}
+
+
+# --- other entries ----------------------------------------------------------------------------------------------
+
+
+def _summary(kind: str) -> Callable[[Record], Reading]:
+    def read(record: Record) -> Reading:
+        summary = record.get("summary")
+        return Reading(kind, "summary", (Part("", summary),) if isinstance(summary, str) and summary else ())
+
+    return read
+
+
+def _short(kind: str, key: str, label: str) -> Callable[[Record], Reading]:
+    def read(record: Record) -> Reading:
+        value = record.get(key)
+        parts = (Part(label, value),) if isinstance(value, str) and value.strip() else ()
+        return Reading(kind, "system", parts, marks=META)
+
+    return read
+
+
+def _session_init(record: Record) -> Reading:
+    task = record.get("task")
+    parts = (Part("[task] ", task),) if isinstance(task, str) and task else ()
+    return Reading("session_init", "system", parts, marks=SYNTHETIC)
+
+
+_ENTRIES: Mapping[str, Callable[[Record], Reading]] = {
+    "compaction": _summary("compaction"),
+    "branch_summary": _summary("branch_summary"),
+    "custom_message": _custom_message,
+    "session_init": _session_init,
+    "label": _short("label", "label", "[label] "),
+    "title_change": _short("title_change", "title", "[title] "),
+    "session_info": _short("session_info", "name", "[title] "),
+}
+
+
+# --- content ----------------------------------------------------------------------------------------------------
+
+_NOT_CALLS = {"text", "thinking", "redactedThinking", "image", "audio"}
+
+
+def _texts(content: object) -> Iterable[str]:
+    for block in [content] if isinstance(content, str) else _list(content):
+        text = _block_text(block)
+        if text:
+            yield text
+
+
+def _block_text(block: object) -> str | None:
+    """The text of a content block: what was said, or a word about an image. None for reasoning and the unknown."""
+    if isinstance(block, str):
+        return blobs.without_data_uris(block)
+    if not isinstance(block, dict):
+        return None
+    kind = block.get("type")
+    if kind == "text" and isinstance(text := block.get("text"), str):
+        return blobs.without_data_uris(text)
+    if kind in ("image", "audio"):
+        return _omitted(block)
+    if kind == "resource" and isinstance(resource := block.get("resource"), dict):
+        return resource["text"] if isinstance(resource.get("text"), str) else _omitted(resource)
+    return None
+
+
+def _omitted(block: Record) -> str:
+    inner = block.get("source")
+    source: Record = inner if isinstance(inner, dict) else block
+    mime = next((source[key] for key in ("mimeType", "media_type") if isinstance(source.get(key), str)), block["type"])
+    data = next((source[key] for key in ("data", "blob", "url") if isinstance(source.get(key), str)), "")
+    assert isinstance(data, str)
+    if data.startswith("blob:"):  # kept beside the log, its size is not in it
+        return f"[{mime} omitted]" if isinstance(mime, str) and len(mime) < 80 else "[image omitted]"
+    return blobs.omitted(mime, blobs.decoded_size(data.partition("base64,")[2] or data))
+
+
+def _bare(value: object) -> object:
+    """Arguments of a call without inline images and signatures."""
+    if isinstance(value, str):
+        return blobs.without_data_uris(value)
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    if isinstance(value, dict):
+        if value.get("type") == "image":
+            return _omitted(value)
+        return {key: _bare(item) for key, item in value.items()}
+    return {} if value is None else value
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _exit_code(record: Record) -> str:
+    for key in ("exitCode", "exit_code"):
+        code = record.get(key)
+        if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 1 << 32:
+            return f", exit code {code}"
+    return ""
+
+
+def _name(value: object) -> str:
+    """A name from a log where it becomes part of a label: short, of one line, with nothing to hide behind."""
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_.:/-]{1,80}", value):
+        return value
+    return "unknown"

@@ -17,13 +17,13 @@ from recall.hashing import canonical_json, sha256_text
 _HINT = "ask again without the cursor"
 
 
-def encode(position: Sequence[object], question: object, generation: int | None = None) -> str:
+def encode(position: Sequence[object], question: object, generation: object = None) -> str:
     """The cursor after `position` (JSON values) of `question` (a JSON value)."""
     text = canonical_json([generation, _digest(question), list(position)])
     return base64.urlsafe_b64encode(text.encode("utf-8")).decode("ascii").rstrip("=")
 
 
-def decode(cursor: str, question: object, generation: int | None = None) -> list[object]:
+def decode(cursor: str, question: object, generation: object = None) -> list[object]:
     """The position in a cursor. Raises ArgumentError `invalid_cursor` or `stale_cursor`."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)

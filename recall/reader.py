@@ -1,0 +1,203 @@
+"""Reading a conversation page by page, or one entry with its neighbours.
+
+Pages are cut by characters: joined in order they give exactly the text, each at most `max_chars`, none empty. The
+active branch is followed; what leaves it is named at the fork with entry ids. An entry off that branch is read with
+its own branch. The stored redacted text is served; the state of the source and its raw records come from the caller,
+who knows hosts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from recall import cursor as cursors
+from recall.errors import ArgumentError
+from recall.index import reads
+from recall.index.database import Database, profile_number
+from recall.shown import SourceState, piece_end, safe, state_by_stat
+from recall.timewindow import iso
+
+SMALLEST_PAGE, LARGEST_PAGE, PAGE = 1000, 48_000, 12_000
+MOST_AROUND = 50
+Raw = Callable[[sqlite3.Row, str], str]  # (row of `conversations`, entry id) -> the redacted original JSON
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """What to read. `before` and `after` count entries around `entry_id`."""
+
+    conversation_id: str
+    entry_id: str | None = None
+    before: int = 3
+    after: int = 3
+    cursor: str | None = None
+    max_chars: int = PAGE
+    raw: bool = False
+
+    def checked(self) -> ReadRequest:
+        """Itself. Raises ArgumentError `invalid_limit`."""
+        if not SMALLEST_PAGE <= self.max_chars <= LARGEST_PAGE:
+            message = f"max_chars is {self.max_chars}"
+            raise ArgumentError("invalid_limit", message, f"use a number from {SMALLEST_PAGE} to {LARGEST_PAGE}")
+        for name, value in (("before", self.before), ("after", self.after)):
+            if not 0 <= value <= MOST_AROUND:
+                raise ArgumentError("invalid_limit", f"{name} is {value}", f"use a number from 0 to {MOST_AROUND}")
+        return self
+
+
+def read(
+    database: Database,
+    profile: str,
+    request: ReadRequest,
+    current: tuple[str, str] | None = None,
+    source_state: SourceState = state_by_stat,
+    raw: Raw | None = None,
+) -> dict[str, object]:
+    """The `read` answer of contract.md. Raises ArgumentError `not_found`, `invalid_limit`, `invalid_cursor`, `stale_cursor`."""
+    request.checked()
+    with database.read() as connection:
+        conversation = _conversation(connection, profile, request, current)
+        page = _Page(connection, conversation, request, raw)
+        page.fill()
+        return {
+            "conversation_id": conversation["conversation_id"],
+            "source_state": source_state(conversation),
+            "title": None if conversation["title"] is None else safe(conversation["title"], conversation["rules_version"]),
+            "fragments": page.fragments,
+            "context": page.context(),
+            "next_cursor": page.next_cursor,
+        }
+
+
+def _conversation(
+    connection: sqlite3.Connection, profile: str, request: ReadRequest, current: tuple[str, str] | None
+) -> sqlite3.Row:
+    number = profile_number(connection, profile)
+    name = request.conversation_id
+    row = None if number is None else reads.conversation(connection, number, name, current)
+    if row is not None:
+        return row
+    if name == "current":
+        message = "Nothing of the running conversation is indexed" if current else "No running conversation was named"
+        raise ArgumentError("not_found", message, "index it, or pass --current HOST:ID")
+    hint = "`history-recall conversations` lists what is indexed; the running conversation is read as \"current\""
+    raise ArgumentError("not_found", f"There is no conversation {name!r} in profile {profile!r}", hint)
+
+
+class _Page:
+    """One page in the making."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, conversation: sqlite3.Row, request: ReadRequest, raw: Raw | None
+    ) -> None:
+        self._connection = connection
+        self._conversation = conversation
+        self._number = int(conversation["conversation_no"])
+        self._request = request
+        self._raw = raw
+        self._middle = self._entry(request.entry_id) if request.entry_id is not None else None
+        self._question = ["read", conversation["conversation_id"], request.entry_id, request.before, request.after]
+        self._question.append(request.raw)
+        self._stamp = [conversation["published_at"], conversation["content_sha256"]]
+        self.fragments: list[dict[str, object]] = []
+        self.next_cursor: str | None = None
+
+    def fill(self) -> None:
+        """Take fragments until the page is full."""
+        start, offset = self._place()
+        room = self._request.max_chars
+        for row in self._rows(start):
+            if room == 0:
+                self._stop(row["seq"], 0)
+                return
+            text = self._text(row)
+            first = offset if row["seq"] == start else 0
+            end = piece_end(text, first, room)
+            if end > len(text) or (first and first >= len(text)):
+                raise ArgumentError("invalid_cursor", "The cursor points behind the entry", "ask without the cursor")
+            if len(text) - first > room and self.fragments and end - first < room // 2 and room < 200:
+                self._stop(row["seq"], first)
+                return
+            self.fragments.append(self._fragment(row, first, end, text))
+            room = max(0, room - (end - first))
+            if end < len(text):
+                self._stop(row["seq"], end)
+                return
+
+    def context(self) -> dict[str, object]:
+        """The entry that was asked for, and the branches that leave the path at it or beside it."""
+        shown = [str(fragment["entry_id"]) for fragment in self.fragments]
+        forks = reads.alternates(self._connection, self._number, shown, shown)
+        for fragment in self.fragments:
+            if str(fragment["entry_id"]) in forks:
+                fragment["alternate_children"] = forks[str(fragment["entry_id"])]
+        if self._middle is None:
+            return {"entry_id": None, "alternate_children": [child for found in forks.values() for child in found]}
+        children = forks.get(self._middle["entry_id"], [])
+        return {"entry_id": self._middle["entry_id"], "alternate_children": [*children, *self._siblings()]}
+
+    def _siblings(self) -> list[str]:
+        assert self._middle is not None
+        rows = self._connection.execute(
+            """SELECT entry_id FROM entries
+               WHERE conversation_no = ? AND parent_id IS ? AND entry_id <> ? AND chars > 0 ORDER BY seq""",
+            (self._number, self._middle["parent_id"], self._middle["entry_id"]),
+        )
+        return [row[0] for row in rows] if self._middle["parent_id"] is not None else []
+
+    def _entry(self, entry_id: str) -> sqlite3.Row:
+        row = reads.entry(self._connection, self._number, entry_id)
+        if row is None:
+            message = f"There is no entry {entry_id!r} in conversation {self._conversation['conversation_id']}"
+            raise ArgumentError("not_found", message, "entry ids stand in search and read answers")
+        return row
+
+    def _rows(self, start: int) -> Iterable[sqlite3.Row]:
+        if self._middle is None:
+            return reads.active_entries(self._connection, self._number, start=start)
+        rows = reads.around(
+            self._connection, self._number, self._middle, self._request.before, self._request.after
+        )
+        return [row for row in self._fitting(rows) if row["seq"] >= start]
+
+    def _fitting(self, rows: list[sqlite3.Row]) -> list[sqlite3.Row]:
+        """Drop the farthest entries before the one asked for until that one begins on the first page."""
+        assert self._middle is not None
+        before = [row for row in rows if row["seq"] < self._middle["seq"]]
+        spare = self._request.max_chars - min(self._middle["chars"], self._request.max_chars // 2)
+        while before and sum(row["chars"] for row in before) > spare:
+            del before[0]
+        return [*before, *(row for row in rows if row["seq"] >= self._middle["seq"])]
+
+    def _place(self) -> tuple[int, int]:
+        if self._request.cursor is None:
+            return 0, 0
+        place = cursors.decode(self._request.cursor, self._question, self._stamp)
+        if len(place) != 2:
+            raise ArgumentError("invalid_cursor", "The cursor is not one that was given out", "ask without the cursor")
+        return cursors.whole_number(place[0]), cursors.whole_number(place[1])
+
+    def _stop(self, seq: int, offset: int) -> None:
+        self.next_cursor = cursors.encode([seq, offset], self._question, self._stamp)
+
+    def _text(self, row: sqlite3.Row) -> str:
+        if self._request.raw:
+            if self._raw is None:
+                raise ArgumentError("usage", "Raw records cannot be read here", "read without raw")
+            return self._raw(self._conversation, row["entry_id"])
+        return safe(reads.text(self._connection, row["entry_no"]), self._conversation["rules_version"])
+
+    def _fragment(self, row: sqlite3.Row, start: int, end: int, text: str) -> dict[str, object]:
+        return {
+            "entry_id": row["entry_id"],
+            "role": row["role"],
+            "timestamp": iso(row["at"]),
+            "status": row["marks"].split(),
+            "line": row["line"],
+            "sha256": row["sha256"],
+            "offset": start,
+            "total_chars": len(text),
+            "text": text[start:end],
+        }

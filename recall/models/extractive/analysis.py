@@ -1,0 +1,216 @@
+"""One chunk of a conversation to an analysis of quotes.
+
+Scopes become facets. Of every entry the sentence that tells most is its quote; sentences that carry a status become
+findings. Nothing is written: titles and aliases are terms of the text, everything else stands in it word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recall.models.extractive import cues, scopes, titles
+from recall.models.extractive.scopes import Scope
+from recall.models.extractive.prose import SHOWING, code, said
+from recall.models.extractive.sentences import spans, trim
+from recall.models.extractive.terms import Bag, keys_of
+from recall.models.request import AnalysisTask, ShownEntry
+from recall.types import FindingStatus
+
+SUMMARY, DESCRIPTION, STATEMENT = 1200, 500, 300
+EVIDENCE, FINDINGS = 12, 6
+SHARED = 4
+GAP = " … "
+_ROLE = {"user": 1.1, "assistant": 1.0, "tool": 0.7, "summary": 0.6, "system": 0.2}
+Json = dict[str, object]
+_VARIES = re.compile(r"\S*[/\\]\S*|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One quotable sentence: where it stands, what it tells, what it speaks for."""
+
+    entry: int
+    text: str
+    tells: float
+    cue: cues.Cue | None
+
+    @property
+    def claims(self) -> float:
+        """How much it is worth as a finding."""
+        return 0.0 if self.cue is None else (0.5 + self.tells) * min(self.cue.weight, 6.0) ** 0.7
+
+
+def analyse(task: AnalysisTask) -> Json:
+    """The analysis of one chunk."""
+    entries = [entry for entry in task.entries if entry.text.strip()]
+    if not entries:
+        return {"summary": "–", "facets": []}
+    texts = [entry.text if entry.role == "tool" else said(entry.text) for entry in entries]
+    found, idf = scopes.scopes(entries, [trim(text, e.role == "tool") for text, e in zip(texts, entries, strict=True)])
+    everything = Bag()
+    for scope in found:
+        everything.add(scope.counts)
+    whole = everything.phrases
+    common = titles.distinct(titles.telling(everything, idf, whole), SHARED)
+    facets: list[tuple[Json, list[Line]]] = []
+    for scope in found:
+        lines = _lines(entries, texts, scope, idf)
+        if lines:
+            facets.append((_facet(entries, scope, lines, idf, whole, common), lines))
+    return {"summary": _summary(facets, entries) or "–", "facets": [facet for facet, _ in facets]}
+
+
+def _lines(entries: Sequence[ShownEntry], texts: Sequence[str], scope: Scope, idf: Mapping[str, float]) -> list[Line]:
+    """The sentences of a scope in order. What a sentence tells is the mean weight of its terms in the scope."""
+    weights = scopes.weigh(scope.counts.terms, idf)
+    top = max(weights.values(), default=0.0) or 1.0
+    lines: list[Line] = []
+    seen: set[str] = set()
+    # Where nothing was said at all, what was shown is all there is.
+    blank = not any(texts[index].strip() for index in scope.entries)
+    for index in scope.entries:
+        entry = entries[index]
+        output = entry.role == "tool"
+        for span in spans(entry.text if blank else texts[index], output):
+            text = entry.text[span.start : span.end]
+            if text in seen:
+                continue
+            seen.add(text)
+            lines.append(_line(index, entry, text, weights, top))
+    return lines
+
+
+def _line(index: int, entry: ShownEntry, text: str, weights: Mapping[str, float], top: float) -> Line:
+    output = entry.role == "tool"
+    keys = dict.fromkeys(key for key, _ in keys_of(text))
+    # Short sentences name their subject elsewhere; long ones say more, with less in each word.
+    tells = sum(weights.get(key, 0.0) for key in keys) / top / (6.0 + len(keys)) * _ROLE.get(entry.role, 0.5)
+    return Line(index, text, tells, _cue(entry, text, output))
+
+
+def _cue(entry: ShownEntry, text: str, output: bool) -> cues.Cue | None:
+    if output and (entry.tool in SHOWING or code(text)):
+        return None
+    cue = cues.read(text, output)
+    if cue is None or not entry.abandoned:
+        return cue
+    # What was given up with its branch is no outcome and no decision.
+    gone: dict[FindingStatus, FindingStatus | None] = {"decided": "superseded", "worked": "superseded", "open": None}
+    status = gone.get(cue.status, cue.status)
+    return None if status is None else cues.Cue(status, cue.weight)
+
+
+def _facet(
+    entries: Sequence[ShownEntry],
+    scope: Scope,
+    lines: Sequence[Line],
+    idf: Mapping[str, float],
+    whole: Mapping[str, float],
+    common: Sequence[titles.Phrase],
+) -> Json:
+    phrases = titles.telling(scope.counts, idf, whole)
+    name = titles.title(phrases) or _short(lines[0].text, titles.TITLE)
+    findings = _findings(lines)
+    evidence = _evidence(lines, {line.entry for line in findings})
+    return {
+        "title": name,
+        "description": _quotes(_lead(lines, findings), DESCRIPTION) or _short(lines[0].text, DESCRIPTION),
+        "aliases": _aliases(phrases, common, name),
+        "evidence": [{"entry_id": entries[line.entry].entry_id, "quote": line.text} for line in evidence],
+        "findings": [
+            {
+                "statement": _fold(line.text)[:STATEMENT],
+                "status": line.cue.status,
+                "entry_id": entries[line.entry].entry_id,
+                "quote": line.text,
+            }
+            for line in findings
+            if line.cue is not None
+        ],
+    }
+
+
+def _findings(lines: Sequence[Line]) -> list[Line]:
+    """The claims of a scope in order: the strongest, no entry more than twice, no status more than half of them."""
+    chosen: list[Line] = []
+    shapes: set[str] = set()
+    for line in sorted(lines, key=lambda line: (-line.claims, line.entry)):
+        if len(chosen) >= FINDINGS or line.claims <= 0.0:
+            break
+        if line.cue is None or line.cue.weight < 1.5 or len(line.text) < 12:
+            continue
+        if sum(other.entry == line.entry for other in chosen) >= 2:
+            continue
+        if sum(other.cue is not None and other.cue.status == line.cue.status for other in chosen) >= 3:
+            continue
+        shape = _VARIES.sub("#", line.text)
+        if shape in shapes:  # the same line of a program with other numbers and paths
+            continue
+        shapes.add(shape)
+        chosen.append(line)
+    return sorted(chosen, key=lambda line: (line.entry, lines.index(line)))
+
+
+def _evidence(lines: Sequence[Line], cited: set[int]) -> list[Line]:
+    """For each entry its most telling sentence; entries without a finding first where there are too many."""
+    best: dict[int, Line] = {}
+    for line in lines:
+        if line.entry not in best or line.tells > best[line.entry].tells:
+            best[line.entry] = line
+    ranked = sorted(best.values(), key=lambda line: (line.entry in cited, -line.tells, line.entry))
+    return sorted(ranked[:EVIDENCE], key=lambda line: line.entry)
+
+
+def _lead(lines: Sequence[Line], findings: Sequence[Line]) -> list[Line]:
+    """What describes a scope: how it began, and its strongest outcomes."""
+    first = lines[0].entry
+    opening = max((line for line in lines if line.entry == first), key=lambda line: line.tells)
+    best = sorted(findings, key=lambda line: -line.claims)[:3]
+    chosen = [opening, *(line for line in best if line is not opening)]
+    return chosen
+
+
+def _quotes(lines: Sequence[Line], limit: int) -> str:
+    """Quotes joined, in the order of the conversation, as many as fit whole."""
+    kept: list[Line] = []
+    used = 0
+    for line in lines:
+        size = len(_fold(line.text)) + len(GAP)
+        if used + size - len(GAP) > limit:
+            continue
+        kept.append(line)
+        used += size
+    return GAP.join(_fold(line.text) for line in sorted(kept, key=lambda line: line.entry))
+
+
+def _summary(facets: Sequence[tuple[Json, list[Line]]], entries: Sequence[ShownEntry]) -> str:
+    """How the conversation began, and of each facet the strongest claims while there is room."""
+    del entries
+    if not facets:
+        return ""
+    rounds: list[Line] = []
+    ranked = [sorted(lines, key=lambda line: (-line.claims, line.entry)) for _, lines in facets]
+    rounds.append(_lead(facets[0][1], ())[0])
+    for turn in range(3):
+        rounds.extend(lines[turn] for lines in ranked if len(lines) > turn and lines[turn].claims > 0)
+    return _quotes(list(dict.fromkeys(rounds)), SUMMARY) or _short(rounds[0].text, SUMMARY)
+
+
+def _aliases(phrases: Sequence[titles.Phrase], common: Sequence[titles.Phrase], name: str) -> list[str]:
+    """Telling terms that the title has no room for; the last few are those of the whole conversation."""
+    shown = {part.casefold() for part in name.split(" · ")}
+    own = [phrase.text for phrase in titles.distinct(phrases, titles.ALIASES + 6)]
+    fresh = [text for text in own if text.casefold() not in shown]
+    wide = [phrase.text for phrase in common if phrase.text.casefold() not in shown]
+    first = fresh[: titles.ALIASES - SHARED]
+    return list(dict.fromkeys([*first, *wide, *fresh]))[: titles.ALIASES]
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _short(text: str, limit: int) -> str:
+    return _fold(text)[:limit].strip()

@@ -1,0 +1,143 @@
+"""Where facets go: by weighted term overlap with the cards of topics.
+
+The facets of one conversation that share enough telling terms are one subject and go together: they are joined first,
+most alike first, by the mean of their pairs. Each group then goes to the topic with the highest overlap, if that is
+high enough; else it is a draft. Rarity is measured on all cards in sight (page, carried, facets) over a fixed
+background, so that scores of different pages can be compared; what is carried is scored again on the last page, with
+the cards that stand beside it there. Titles are terms like any other: two equal titles prove nothing by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recall.models.extractive.scopes import alike, inverse, weigh
+from recall.models.extractive.terms import count
+from recall.models.request import FacetCard, PlacementTask
+from recall.types import TopicCard
+
+# Overlap from which on facets of one conversation are one subject.
+SIBLINGS = 0.05
+# Overlap from which on a facet goes into a topic.
+TOPIC = 0.13
+# From here on a topic is worth a look on the next page.
+CANDIDATE = 0.05
+CANDIDATES = 3
+# Cards that a catalogue is taken to have beside those in sight: with few cards, rarity is mostly unknown.
+BACKGROUND = 50.0
+Terms = Mapping[str, float]
+
+
+def place(task: PlacementTask) -> dict[str, object]:
+    """The placement of all facets, or on a page before the last the candidates to carry on."""
+    cards = _in_sight(task)
+    facets = [facet_terms(facet) for facet in task.facets]
+    topics = [topic_terms(card) for card in cards]
+    idf = inverse([*facets, *topics], BACKGROUND)
+    vectors = [weigh(terms, idf) for terms in facets]
+    shelves = [weigh(terms, idf) for terms in topics]
+    scores = [[alike(vector, shelf) for shelf in shelves] for vector in vectors]
+    if not task.last:
+        return {
+            "facets": [
+                {"facet": number, "candidates": _best(row, cards, CANDIDATE)}
+                for number, row in enumerate(scores, start=1)
+            ]
+        }
+    return {"facets": _decide(task.facets, facets, vectors, cards, shelves, idf, scores)}
+
+
+def facet_terms(facet: FacetCard) -> dict[str, float]:
+    """The terms of a facet: its title counts double."""
+    return count([(facet.title, 2.0), (facet.description, 1.0), *((alias, 1.0) for alias in facet.aliases)])
+
+
+def topic_terms(card: TopicCard) -> dict[str, float]:
+    """The terms of a topic: of its own words and of its members' titles and aliases."""
+    return count(
+        [(card.title, 2.0), (card.description, 1.0), *((alias, 1.0) for alias in card.aliases), (card.terms, 1.0)]
+    )
+
+
+def groups(vectors: Sequence[Terms], least: float) -> list[list[int]]:
+    """Facets that are one subject: joined while the mean overlap of two groups is at least `least`."""
+    made = [[index] for index in range(len(vectors))]
+    overlap = [[alike(one, other) for other in vectors] for one in vectors]
+    while len(made) > 1:
+        best, first, second = max(
+            (sum(overlap[i][j] for i in made[a] for j in made[b]) / (len(made[a]) * len(made[b])), -a, -b)
+            for a in range(len(made))
+            for b in range(a + 1, len(made))
+        )
+        if best < least:
+            break
+        made[-first] = made[-first] + made[-second]
+        del made[-second]
+    return [sorted(group) for group in made]
+
+
+def _decide(
+    facets: Sequence[FacetCard],
+    counts: Sequence[Terms],
+    vectors: Sequence[Terms],
+    cards: Sequence[TopicCard],
+    shelves: Sequence[Terms],
+    idf: Mapping[str, float],
+    scores: Sequence[Sequence[float]],
+) -> list[dict[str, object]]:
+    answers: dict[int, dict[str, object]] = {}
+    drafts = 0
+    for group in groups(vectors, SIBLINGS):
+        joined = weigh(_sum([counts[index] for index in group]), idf)
+        row = [alike(joined, shelf) for shelf in shelves]
+        at = max(range(len(row)), key=lambda i: (row[i], -i), default=None)
+        topic = cards[at] if at is not None and row[at] >= TOPIC else None
+        if topic is None:
+            drafts += 1
+        for index in group:
+            others = [name for name in _best(scores[index], cards, TOPIC) if topic is None or name != topic.topic_id]
+            shared = _shared(vectors[index], shelves[at]) if topic is not None and at is not None else ""
+            answers[index] = {
+                "facet": index + 1,
+                "topic_id": topic.topic_id if topic else None,
+                "draft": None if topic else drafts,
+                "candidates": others,
+                "reason": _reason(shared, row[at] if at is not None else 0.0, topic is not None, len(group)),
+            }
+    return [answers[index] for index in range(len(facets))]
+
+
+def _in_sight(task: PlacementTask) -> list[TopicCard]:
+    """The cards of this page and those carried to it, each once, by id: the order of pages must not matter."""
+    seen = {card.topic_id: card for cards in task.carried for card in cards}
+    seen.update({card.topic_id: card for card in task.page})
+    return [seen[name] for name in sorted(seen)]
+
+
+def _best(row: Sequence[float], cards: Sequence[TopicCard], least: float) -> list[str]:
+    ranked = sorted(range(len(row)), key=lambda i: (-row[i], cards[i].topic_id))
+    return [cards[i].topic_id for i in ranked[:CANDIDATES] if row[i] >= least]
+
+
+def _sum(bags: Sequence[Terms]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for one in bags:
+        for key, by in one.items():
+            total[key] = total.get(key, 0.0) + by
+    return total
+
+
+def _shared(vector: Terms, shelf: Terms) -> str:
+    """The terms that speak most for a placement, for its reason."""
+    both = sorted((-value * shelf[key], key) for key, value in vector.items() if key in shelf)
+    return ", ".join(key for _, key in both[:6])
+
+
+def _reason(shared: str, score: float, found: bool, together: int) -> str:
+    if found:
+        text = f"overlap {score:.2f}: {shared}" if shared else f"overlap {score:.2f}, with its siblings"
+    else:
+        text = f"no topic in sight overlaps enough (best {score:.2f}, needed {TOPIC:.2f})"
+    if together > 1:
+        text += f"; {together} facets agree"
+    return text[:200]

@@ -1,0 +1,91 @@
+"""What a scope is called: its telling terms, as titles and aliases.
+
+A phrase tells if it stands often here and seldom elsewhere in the conversation, if a person would type it
+(identifiers, codes, names), and if it has no dull words. Phrases that repeat a better one are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recall.models.extractive.terms import Bag, word
+
+TITLE = 100
+ALIAS = 100
+ALIASES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase to show, the keys that it covers, and how much it tells."""
+
+    text: str
+    keys: tuple[str, ...]
+    score: float
+
+
+def telling(counts: Bag, idf: Mapping[str, float], whole: Mapping[str, float], limit: int = 40) -> list[Phrase]:
+    """The phrases of one scope, best first. `whole` has the phrase counts of the entire conversation."""
+    scored: list[Phrase] = []
+    for key, count in counts.phrases.items():
+        surface = counts.surfaces.get(key, key)
+        if len(surface) > ALIAS or len(surface) < 2:
+            continue
+        keys = tuple(key.split(" "))
+        share = count / max(whole.get(key, count), count)
+        score = _weight(key, keys, surface, idf) * count**0.6 * (0.6 + 0.4 * share)
+        if score > 0:
+            scored.append(Phrase(surface, keys, score))
+    scored.sort(key=lambda phrase: (-phrase.score, phrase.text))
+    return scored[: limit * 4]
+
+
+def distinct(phrases: Sequence[Phrase], limit: int) -> list[Phrase]:
+    """The best phrases that do not repeat each other."""
+    chosen: list[Phrase] = []
+    covered: set[str] = set()
+    for phrase in phrases:
+        if len(chosen) >= limit:
+            break
+        new = [key for key in phrase.keys if key not in covered]
+        if len(new) * 2 <= len(phrase.keys) or any(_holds(other.text, phrase.text) for other in chosen):
+            continue
+        chosen.append(phrase)
+        covered.update(phrase.keys)
+    return chosen
+
+
+def title(phrases: Sequence[Phrase], parts: int = 4) -> str:
+    """A title of the best phrases: what there is, joined by dots, at most `TITLE` long."""
+    text = ""
+    for phrase in distinct(phrases, parts + 2):
+        longer = f"{text} · {phrase.text}" if text else phrase.text
+        if len(longer) > TITLE:
+            continue
+        text = longer
+        if text.count(" · ") + 1 >= parts:
+            break
+    return text
+
+
+def _holds(one: str, other: str) -> bool:
+    one, other = one.casefold(), other.casefold()
+    return one in other or other in one
+
+
+def _weight(key: str, keys: tuple[str, ...], surface: str, idf: Mapping[str, float]) -> float:
+    if not surface.isascii() and " " not in surface and not surface[0].isascii():
+        pairs = [math.sqrt(idf.get(surface[i : i + 2], 0.0)) for i in range(len(surface) - 1)]
+        # Longer runs of Han are more often a whole word, up to where they are a clause.
+        return sum(pairs) / max(1, len(pairs)) * (0.9, 1.15, 1.3, 0.8, 0.7, 0.5, 0.4)[min(len(surface), 8) - 2]
+    weights = [word(part).weight * math.sqrt(idf.get(part, 0.0)) for part in keys]
+    mean = sum(weights) / len(weights)
+    if len(keys) > 1:
+        # Two words say more than one; a dull neighbour adds nothing.
+        return mean * (1.45 if min(weights) > 0.5 * max(weights) else 0.8)
+    if key.isdigit() or len(surface) > 48:
+        return mean * 0.5
+    shape = 1.25 if surface[:1].isupper() and surface[1:2].isalpha() else 1.0
+    return mean * shape * (0.6 if len(surface) <= 3 and surface.islower() else 1.0)

@@ -1,0 +1,49 @@
+"""Who a model string speaks of, without asking litellm: provider, endpoint, and whether that is this machine.
+
+The endpoint that a consent and a dry run name is the API base where one is set, else the provider's name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+# Names that litellm takes without a provider before them. Any other needs one: a wrong guess would ask the user's
+# consent for somebody else. The model is held against litellm's own answer before the first send.
+_BARE_NAMES = (("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"), ("o4", "openai"), ("claude-", "anthropic"))
+
+
+def provider_of(model: str) -> str:
+    """The provider's name in a litellm model string (`provider/model`)."""
+    provider, slash, _ = model.partition("/")
+    if slash:
+        return provider
+    return next((name for prefix, name in _BARE_NAMES if model.startswith(prefix)), "openai")
+
+
+def endpoint_of(model: str, api_base: str | None) -> str:
+    """What is named when the user is asked: the API base without its last slash, or the provider."""
+    return api_base.rstrip("/") if api_base else provider_of(model)
+
+
+def host_of(endpoint: str) -> str | None:
+    """The host in an endpoint that is a URL, in lower case; None where it is none."""
+    if "://" not in endpoint or "\\" in endpoint:  # parsers disagree about backslashes: never take one for local
+        return None
+    try:
+        return urlsplit(endpoint).hostname
+    except ValueError:
+        return None
+
+
+def is_loopback(endpoint: str) -> bool:
+    """Whether what is sent to the endpoint stays on this machine: 127.0.0.0/8, ::1 or localhost."""
+    host = host_of(endpoint)
+    if host is None:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

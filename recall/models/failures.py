@@ -1,0 +1,138 @@
+"""What can go wrong between us and a model, told apart by what is to be done about it.
+
+    ModelError                 final: another try would not help
+      Transient                another try may help; `retry_after` is what the server asked for
+        CutShort               a reply that began broke off, or there was none in the answer: tried once more
+        FormatRefused          the server does not take that `response_format`: tried at once with a simpler one
+
+litellm's types cannot be trusted alone (a refused connection and a missing key are both InternalServerError, an
+overflow is often a plain BadRequestError), so an error is read by type names, status and known phrases. This module
+does not import litellm: errors are known by the names in their class tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from recall.errors import ModelError
+from recall.redact import redact_text
+
+MAX_WORDS = 240
+_OVERFLOW = re.compile(
+    r"context[ _-]?(?:length|window|limit|size)|maximum context|longer than the model|prompt is too long"
+    r"|input (?:is|was) too long|too many (?:input )?tokens|input tokens? exceed|tokens? exceeds? the|"
+    r"exceeds? the (?:configured |maximum )?(?:token )?limit of \d+ tokens|reduce the length of the (?:messages|prompt)"
+    r"|exceeds the available context|range of input length should be|request too large for model",
+    re.IGNORECASE,
+)
+_FORMAT = re.compile(r"response_format|json_schema|json_object|structured output|guided_|grammar", re.IGNORECASE)
+_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?:: | - ))+")
+_CONNECTION = re.compile(r"connection (?:error|refused|reset)|cannot connect|connect call failed|name resolution", re.I)
+
+
+class Transient(ModelError):
+    """Another try may help. `retry_after` is in seconds, None where the server named no time."""
+
+    retry_after: float | None = None
+
+
+class CutShort(Transient):
+    """The reply broke off, or there was none in the answer. One more try, charged like the first."""
+
+
+class FormatRefused(Transient):
+    """The server refused the form of reply that was asked for; the model knows a simpler one now."""
+
+
+def words(text: object) -> str:
+    """A provider's or a model's words, fit to be shown: redacted, on one line, cut short."""
+    line = " ".join(redact_text(str(text)).split())
+    return line if len(line) <= MAX_WORDS else line[: MAX_WORDS - 1] + "…"
+
+
+def is_overflow(error: BaseException) -> bool:
+    """Whether the request was longer than the model can take, whatever type the error came as."""
+    if "ContextWindowExceededError" in _names(error):
+        return True
+    return _status(error) in (400, 413, 422, 500) and _OVERFLOW.search(str(error)) is not None
+
+
+def classify(error: BaseException, *, endpoint: str, started: bool, formatted: bool, now: datetime) -> ModelError:
+    """Litellm's error as ours. `started`: the stream had begun; `formatted`: a response_format was asked for."""
+    names, status, said = _names(error), _status(error), words(_plain(error))
+    if is_overflow(error):
+        hint = "use a model with a longer context"
+        message = f"The request is longer than the model's context: {said}"
+        return ModelError("model_context_too_small", message, hint, {"overflow": True})
+    if status in (401, 403) or "AuthenticationError" in names or "PermissionDeniedError" in names:
+        return ModelError("auth_unavailable", f"{endpoint} refused the key: {said}", "check the provider's API key")
+    if "ContentPolicyViolationError" in names:
+        return ModelError("model_refused", f"The provider refused the request: {said}", "try another model")
+    if status == 429:
+        return _rate_limited(error, endpoint, said, now)
+    if formatted and status in (400, 422) and _FORMAT.search(str(error)):
+        return FormatRefused("model_request_failed", f"{endpoint} refused the reply format: {said}")
+    if status == 404:
+        hint = "check the model's name and HISTORY_RECALL_API_BASE"
+        return ModelError("model_unavailable", f"{endpoint} does not have the model: {said}", hint)
+    if started:
+        return CutShort("model_request_failed", f"The reply of {endpoint} broke off: {said}", "try again later")
+    if "Timeout" in names or status in (408, 504):
+        return Transient("model_request_failed", f"{endpoint} did not answer in time: {said}", "try again later")
+    if status is not None and 400 <= status < 500:
+        return ModelError("model_request_failed", f"{endpoint} refused the request ({status}): {said}")
+    if "APIConnectionError" in names or _CONNECTION.search(str(error)):
+        return Transient("model_unavailable", f"{endpoint} cannot be reached: {said}", "is the server running?")
+    if status is not None and status >= 500:
+        code = "model_unavailable" if status == 503 else "model_request_failed"
+        return Transient(code, f"{endpoint} failed ({status}): {said}", "try again later")
+    return ModelError("model_request_failed", f"The request to {endpoint} failed: {type(error).__name__}: {said}")
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds that a Retry-After header asks for: a number, or an HTTP date. None where it says nothing usable."""
+    value = next((text.strip() for name, text in headers.items() if name.lower() == "retry-after"), "")
+    if re.fullmatch(r"\d+(?:\.\d+)?", value):
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    return seconds if seconds > 0 else None
+
+
+def _rate_limited(error: BaseException, endpoint: str, said: str, now: datetime) -> Transient:
+    failure = Transient("rate_limited", f"{endpoint} limits the rate: {said}", "run the command again later")
+    failure.retry_after = retry_after(_headers(error), now)
+    return failure
+
+
+def _plain(error: BaseException) -> str:
+    """What the server said, without the names that litellm puts before it and the copies it puts behind."""
+    wrapped = getattr(error, "original_exception", None)
+    text = str(wrapped if isinstance(wrapped, BaseException) else error)
+    return _PREFIXES.sub("", text.split("Original exception:")[0]) or type(error).__name__
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    response = getattr(error, "response", None)
+    for found in (getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)):
+        if found:
+            return {str(name): str(value) for name, value in dict(found).items()}
+    return {}
+
+
+def _names(error: BaseException) -> frozenset[str]:
+    wrapped = getattr(error, "original_exception", None)
+    inner = _names(wrapped) if isinstance(wrapped, BaseException) else frozenset()
+    return inner | {kind.__name__ for kind in type(error).__mro__}
+
+
+def _status(error: BaseException) -> int | None:
+    wrapped = getattr(error, "original_exception", None)
+    status = getattr(wrapped if isinstance(wrapped, BaseException) else error, "status_code", None)
+    return status if isinstance(status, int) else None

@@ -28,7 +28,7 @@ _LINE_START = re.compile(
 )
 _EDGE = re.compile(r"[ \t]*(?:\r?\n|\\r|\\n|$|[\"'`](?:[ \t,]*(?:\n|$))|#)")
 _CONFIG_LINE = re.compile(r"\s*(?:\[[\w.\- ]+\]|[;#].*|[\w.\-]+\s*=\s*[^\"'(){}\[\]=]+)\r?")
-_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$")
+_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
     r"(?i)(?:^|[^A-Za-z0-9])((?:api|secret|access|private|auth|signing|encryption|master|license|licence|account|shared|service|deploy|client|bearer|"
     r"refresh|session|webhook|bot|consumer|subscription|personal access|ssh|admin|root|app|recovery|security|verification|security|login|"
@@ -55,16 +55,15 @@ def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)))
 
 
-_ASCII = _alternation(tuple(word for word in NAME_ANCHORS if word.isascii()))
 _OTHER = _alternation(tuple(word for word in NAME_ANCHORS if not word.isascii()))
 
 
-def find(text: str, lower: str) -> Iterator[Span]:
-    """Every value that a name beside it says is secret; ``lower`` is the text in lower case, character by character."""
+def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
+    """Every value that a name beside it says is secret; ``hits`` are the places of ``NAME_ANCHORS``, in order."""
     done = 0
-    for hit in _ASCII.finditer(lower):
-        if hit.start() >= done:
-            start, end = _widen(text, hit.start(), hit.end())
+    for start, end in hits:
+        if start >= done:
+            start, end = _widen(text, start, end)
             done = end
             yield from _at(text, start, end)
     if not text.isascii():
@@ -243,7 +242,7 @@ def _accept_bare(text: str, before: str, word: str, start: int, end: int, name: 
         return False
     at_edge = _EDGE.match(text, end) is not None
     if syntax.proof == "column":
-        return at_edge and _has_sign(value) and (looks_secret(value) or word.isupper()) and not value.startswith(("-", "="))
+        return at_edge and _has_sign(value) and (looks_secret(value) or word.isupper() or (name.kind == "password" and _LINE_START.search(before) is not None)) and not value.startswith(("-", "="))
     if syntax.proof == "lone":
         return at_edge and (looks_secret(value) or bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value))
     if syntax.proof == "flag":
@@ -343,7 +342,7 @@ def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
         return verb and name.kind == "password" and len(value) >= 4
     if is_public_id(value) and name.strength < 3:
         return False
-    if looks_secret(value) and not re.fullmatch(r"[\w]+[-/][\w/-]+", value) or (looks_random(value) and len(value) >= 10):
+    if (looks_secret(value) and not re.fullmatch(r"[A-Za-z]+[-/][A-Za-z/-]+", value)) or (looks_random(value) and len(value) >= 10):
         return verb or looks_random(value)
     if name.kind == "password" and has_digit(value) and has_letter(value) and len(value) >= 4 and not is_public_id(value):
         return verb

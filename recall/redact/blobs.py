@@ -8,7 +8,7 @@ from .rule import Span
 SHORTEST = 512
 WEIGHT = 1
 _DATA_ADDRESS = re.compile(r"data:(?P<mime>[a-z]{1,20}/[\w.+\-]{1,60})?(?:;[\w\-]{1,30}=[\w\-]{1,60}){0,4};base64,(?P<v>[A-Za-z0-9+/_\-]{64,}+={0,2})")
-_RUN = re.compile(r"[A-Za-z0-9+/]{512,}+={0,2}|[A-Za-z0-9_\-]{512,}+={0,2}")
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[A-Za-z0-9+/]{512,}+|[A-Za-z0-9_\-]{512,}+)={0,2}")
 
 
 def find(text: str) -> Iterator[tuple[Span, str]]:

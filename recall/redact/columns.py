@@ -21,19 +21,28 @@ _ENTRY = re.compile(r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#
 _MACHINE = re.compile(r"(?:[a-z][\w]*[ ]?)+")
 
 
-def find(text: str, lower: str) -> Iterator[Span]:
+def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
     if "insert" in lower:
         yield from _insert(text)
     if "kind:" in lower and "secret" in lower:
         yield from _manifest(text)
-    if _ENV_SIGN.search(text) is not None:
+    if "env" in lower and _ENV_SIGN.search(text) is not None:
         yield from _environment(text)
-    if any(word in lower for word in ("pass", "token", "secret", "key", "pwd")):
-        yield from _table(text)
+    if hits:
+        yield from _table(text, hits)
 
 
-def _table(text: str) -> Iterator[Span]:
-    for header in _HEADER.finditer(text):
+def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
+    """Cells below a header line that names a secret; only lines with a secret word in them are tried as a header."""
+    done = 0
+    for start, _end in hits:
+        if start < done:
+            continue
+        line = text.rfind("\n", max(0, start - 400), start) + 1
+        done = text.find("\n", start, start + 400) + 1 or start + 400
+        header = _HEADER.match(text, line) if line or start < 400 else None
+        if header is None:
+            continue
         mark = header.group("d")
         names = [cell.strip(" \"'`*") for cell in header.group("row").strip("|│ ").split(mark)]
         columns = [(i, name) for i, cell in enumerate(names) if (name := judge(cell)) is not None and name.strength >= 2 and len(cell) <= 30]

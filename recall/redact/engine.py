@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from . import assignments, blobs, columns, pem
-from .rule import Rule, Span
+from .names import NAME_ANCHORS
+from .rule import BOUNDARY, Rule, Span
 from .rules_context import CONTEXT_RULES
 from .rules_vendor import VENDOR_RULES
 from .rules_vendor_more import MORE_VENDOR_RULES
@@ -37,33 +38,40 @@ def _trie(words: Iterable[str]) -> str:
 
 
 _STARTS: dict[str, list[Rule]] = defaultdict(list)  # rules whose match begins with one of their anchors, at a boundary
-_SOUGHT: list[Rule] = []  # rules with their anchor anywhere in the match
-for _rule in ALL_VENDOR_RULES:
-    if _rule.back or not _rule.pattern.pattern.startswith("(?:(?<![A-Za-z0-9])"):
-        _SOUGHT.append(_rule)
-    else:
-        for _anchor in _rule.anchors:
-            _STARTS[_anchor].append(_rule)
+_SOUGHT: dict[str, list[Rule]] = defaultdict(list)  # rules with their anchor anywhere, by the anchor in lower case
+_RUN_RULES: list[Rule] = []  # rules without a literal of their own: they begin where a long run of token letters begins
+for _rule in ALL_VENDOR_RULES + CONTEXT_RULES:
+    if any(len(_anchor) == 1 for _anchor in _rule.anchors):
+        _RUN_RULES.append(_rule)
+        continue
+    _begins = not _rule.back and not _rule.fold and _rule.pattern.pattern.startswith(BOUNDARY)
+    for _anchor in _rule.anchors:
+        (_STARTS[_anchor] if _begins else _SOUGHT[_anchor.lower()]).append(_rule)
 _AT_WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + _trie(_STARTS) + ")")
 _AT_ESCAPE = re.compile(r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u00[0-9a-fA-F]{2}|\[[0-9]{1,2}m)(" + _trie(_STARTS) + ")")
-_BY_HIT: dict[str, tuple[Rule, ...]] = {
+_BY_HIT = {
     hit: tuple(dict.fromkeys(rule for anchor, rules in _STARTS.items() if hit.startswith(anchor) for rule in rules))
     for hit in _STARTS
 }
-# Forms without a literal of their own begin at, or just before, a long run; the run is what gates them.
+_NAMES = frozenset(anchor for anchor in NAME_ANCHORS if anchor.isascii())
+_ANYWHERE = re.compile(_trie([*_SOUGHT, *_NAMES]))
+_SOUGHT_BY_HIT = {
+    hit: tuple(dict.fromkeys((rule, len(anchor)) for anchor, rules in _SOUGHT.items() if hit.startswith(anchor) for rule in rules))
+    for hit in {*_SOUGHT, *_NAMES}
+}
+_NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
 _RUN = re.compile(r"[A-Za-z0-9_\-]{20,}")
-_RUN_RULES = tuple(rule for rule in _SOUGHT if any(len(anchor) == 1 for anchor in rule.anchors))
-_LITERAL_RULES = tuple(rule for rule in _SOUGHT if rule not in _RUN_RULES)
-_NEAR = 13
+_SHORTEST_RUN = 49  # of the run rules that ask for no dot behind their run
 
 
 def find(text: str) -> list[tuple[Span, str | None]]:
     """Spans in order, not overlapping, each with the note that replaces it or None where it is a secret."""
     lower = fold(text)
     spans: list[Span] = list(_vendor(text))
-    spans.extend(_context(text, lower))
-    spans.extend(assignments.find(text, lower))
-    spans.extend(columns.find(text, lower))
+    names: list[tuple[int, int]] = []
+    spans.extend(_anchored(text, lower, names))
+    spans.extend(assignments.find(text, lower, names))
+    spans.extend(columns.find(text, lower, names))
     if any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))
     notes: dict[Span, str] = {}
@@ -98,15 +106,16 @@ def _vendor(text: str) -> Iterator[Span]:
             if span is not None:
                 yield span
                 break
-    for rule in _LITERAL_RULES:
-        yield from _sought(rule, text, text, VENDOR_WEIGHT)
     for run in _RUN.finditer(text):
+        if run.end() - run.start() < _SHORTEST_RUN and text[run.end():run.end() + 1] != ".":
+            continue
         for rule in _RUN_RULES:
-            match = rule.pattern.search(text, max(0, run.start() - _NEAR if rule.back == 12 else run.start()), run.start() + 200)
-            if match is not None and match.start() <= run.start():
-                match = rule.pattern.match(text, match.start())
-                if match is not None and (rule.check is None or rule.check(match["v"])):
-                    yield Span(match.start("v"), match.end("v"), rule.kind, VENDOR_WEIGHT)
+            match = rule.pattern.search(text, run.start(), run.start() + 200)
+            # behind an escaped line end the run begins a letter or two before the token
+            if match is not None and match.start() <= run.start() + 3:
+                span = _try(rule, text, match.start(), VENDOR_WEIGHT)
+                if span is not None:
+                    yield span
 
 
 def _try(rule: Rule, text: str, at: int, weight: int) -> Span | None:
@@ -116,18 +125,24 @@ def _try(rule: Rule, text: str, at: int, weight: int) -> Span | None:
     return Span(match.start("v"), match.end("v"), rule.kind, weight)
 
 
-def _sought(rule: Rule, text: str, haystack: str, weight: int) -> Iterator[Span]:
-    """Every match of a rule around its anchors. A hit inside of the last match, or of a failed try, is not tried again."""
-    for anchor in rule.anchors:
-        at, done = haystack.find(anchor), 0
-        while at >= 0:
-            low = max(done, at - rule.back)
-            match = rule.pattern.search(text, low, at + len(anchor) + 1) if False else _first(rule, text, low, at)
+def _anchored(text: str, lower: str, names: list[tuple[int, int]]) -> Iterator[Span]:
+    """One pass over the folded text for every other rule; the places of names are put down on the way."""
+    done: dict[str, int] = {}
+    hit = _ANYWHERE.search(lower)
+    while hit is not None:
+        at, found = hit.span()[0], hit.group()
+        if _NAME_BY_HIT[found]:
+            names.append((at, at + _NAME_BY_HIT[found]))
+        for rule, _length in _SOUGHT_BY_HIT[found]:
+            low = done.get(rule.name, 0)
+            if low > at:
+                continue
+            match = _first(rule, text, max(low, at - rule.back), at)
             if match is not None and match.end("v") > match.start("v"):
                 if rule.check is None or rule.check(match["v"]):
-                    done = match.end("v")
-                    yield Span(match.start("v"), match.end("v"), rule.kind, weight)
-            at = haystack.find(anchor, max(at + 1, done))
+                    done[rule.name] = match.end("v")
+                    yield Span(match.start("v"), match.end("v"), rule.kind, CONTEXT_WEIGHT if rule.fold else VENDOR_WEIGHT)
+        hit = _ANYWHERE.search(lower, at + 1)
 
 
 def _first(rule: Rule, text: str, low: int, at: int) -> re.Match[str] | None:
@@ -136,11 +151,6 @@ def _first(rule: Rule, text: str, low: int, at: int) -> re.Match[str] | None:
     # the match has to begin in front of the anchor, so the search may stop soon behind it
     match = rule.pattern.search(text, low, min(len(text), at + 9000))
     return match if match is not None and match.start() <= at else None
-
-
-def _context(text: str, lower: str) -> Iterator[Span]:
-    for rule in CONTEXT_RULES:
-        yield from _sought(rule, text, lower, CONTEXT_WEIGHT)
 
 
 def _join(text: str, spans: list[Span]) -> list[Span]:

@@ -24,11 +24,11 @@ def _set(words: str) -> frozenset[str]:
 NAME_ANCHORS = (
     "pass", "pwd", "passwd", "secret", "token", "key", "auth", "cred", "cookie", "session", "sessid", "pin", "otp", "dsn",
     "sas", "psk", "salt", "mnemonic", "seed", "signature", "_sk", "_sig", "_pw", "pw", "_pat", "jwt", "bearer", "sid", "cvv",
-    "login", "kennwort", "contrase", "clave", "senha", "wachtwoord", "hasło", "haslo", "lösenord", "losenord", "parola",
+    "kennwort", "clave", "senha", "wachtwoord", "hasło", "haslo", "lösenord", "losenord", "parola",
     "şifre", "sifre", "salasana", "adgangskode", "heslo", "jelszó", "mật khẩu", "пароль", "пароля", "токен", "ключ",
-    "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "凭证", "憑證", "凭据", "私钥", "パスワード", "トークン", "秘密鍵", "キー",
+    "contraseña", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "凭证", "憑證", "凭据", "私钥", "パスワード", "トークン", "秘密鍵", "キー",
     "暗証番号", "シークレット", "認証情報", "合言葉", "비밀번호", "암호", "토큰", "秘钥", "passcode", "verification", "验证码", "recovery", "pfx", "webhook",
-    "parol", "code", "connection", "access", "สผ่าน", "كلمة", "סיסמה", "κωδικός", "пасс", "lozinka", "geslo", "parool",
+    "parol", "สผ่าน", "كلمة", "סיסמה", "κωδικός", "пасс", "lozinka", "geslo", "parool",
 )  # fmt: skip
 
 # Joined words that leave no doubt wherever a name ends with them.
@@ -141,7 +141,7 @@ def judge(name: str) -> Name | None:
         if _FOREIGN.search(name.lower()):
             return Name("password", 3)
         if _FOREIGN_TOKEN.search(name):
-            return Name("secret", 2)
+            return Name("secret", 3)
     words = [word.lower() for word in _SPLIT.findall(name)]
     whole = "".join(words)
     while words and (words[-1].isdigit() or (words[-1] in _WHERE and len(words) > 1)):

@@ -23,6 +23,7 @@ _SPACED_BEFORE = re.compile(
     r"env\sadd|login\s\S{1,60}|machine\s\S{1,80}|default|psk|-e|--env|--build-arg|add_user|export|put|define|let|"
     r"wifi-sec\.|alias\sset|set|user(?:name)?\s\S{1,60})\s{1,6}[\w.\-/:]{0,40}$"
 )
+_SETS_BEFORE = re.compile(r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3})\s{1,6}[\w.\-]{0,40}$")
 _FLAG_BEFORE = re.compile(r"(?:^|[\s\"'`\[,(|])(?:--?|/)[\w.]{0,20}$")
 _PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body)"
 
@@ -52,11 +53,13 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax("quoted key, bare value", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)\s{{0,40}}(?![\[({{])"), "sign"),
     Syntax("assignment, quoted", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"),
     Syntax("fallback, quoted", _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"), "sign"),
+    Syntax("fallback beside its name", _join(rf"\s{{0,4}}(?:\|\||\?\?|\bor\b|\?:)\s{{0,4}}{_OPENING}"), "sign"),
+    Syntax("default of a variable", _join(rf"(?:{QUOTE})\s{{0,4}}\{{[^{{}}]{{0,300}}?\b(?:default|value)\s{{0,20}}=\s{{0,4}}{_OPENING}"), "sign"),
     Syntax("default of a lookup", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign"),
     Syntax("table cell", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
     Syntax("element", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"<[\w.:\-]{0,40}$"), "<]"),
     Syntax("attribute of a pair", _join(rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"), "weak"),
-    Syntax("pair, quoted", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
+    Syntax("pair, quoted", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}(?:[,;]{BREAK}{{0,40}}{QUOTE}\w{{1,30}}{QUOTE}\s{{0,4}}:\s{{0,4}}(?:{QUOTE}[^\"'\n]{{0,80}}?{QUOTE}|[\w.]{{1,20}})){{0,4}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option|n|k)(?:{QUOTE})?\s{{0,8}}[:=]>?\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
     Syntax("pair", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
@@ -68,7 +71,8 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax("assignment, tight", _join(r"[)\]]?(?::?=|:)(?![=\s>])(?!//)"), "line"),
     Syntax("assignment, loose", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?![=\s>])"), "line"),
     Syntax("spaced, quoted", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
-    Syntax("spaced", _join(rf"{SPACE}{{1,40}}"), "weak", _SPACED_BEFORE),
+    Syntax("spaced after a verb that sets", _join(rf"{SPACE}{{1,40}}(?!=)"), "weak", _SETS_BEFORE),
+    Syntax("spaced", _join(rf"{SPACE}{{1,40}}(?!=)"), "sign", _SPACED_BEFORE),
     Syntax("line by itself", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:[>|*+\-]\s)?(?P<q>`{{1,3}})?"), "lone"),
     Syntax("columns", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
 )

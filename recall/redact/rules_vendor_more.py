@@ -1,7 +1,5 @@
 """More vendors' forms: models, chat, payment, mail, monitoring, work; then keys of ledgers and forms with dots."""
 
-import re
-
 from .rule import BOUNDARY, Rule
 from .rules_vendor import _END, A, D, W, _form, _token
 from .values import dense, mixed
@@ -42,7 +40,7 @@ MORE_VENDOR_RULES: tuple[Rule, ...] = (
     _token("cursor-key", "key_", "[0-9a-f]{40,}+"),
     _token("deepgram-key", "dg_", A + "{24,}+", dense),
     _token("assemblyai-key", "aai_", A + "{20,}+"),
-    _form("zhipu key", "zhipu-key", ".", r"(?<![A-Za-z0-9])(?P<v>[0-9a-f]{32}\.[A-Za-z0-9]{16})(?![A-Za-z0-9.])", back=32),
+    _form("zhipu key", "zhipu-key", ".", BOUNDARY + r"(?P<v>[0-9a-f]{32}\.[A-Za-z0-9]{16})(?!\.?[A-Za-z0-9])", back=32),
     _token("iflytek-key", "xfyun-", D + "{20,}+"),
     # chat
     _token("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp- xwfp-", r"[A-Za-z0-9.%\-]{12,}+"),
@@ -75,8 +73,8 @@ MORE_VENDOR_RULES: tuple[Rule, ...] = (
     # mail, messages
     _token("sendgrid-key", "SG.", r"[A-Za-z0-9_\-]{10,}+\.[A-Za-z0-9_\-]{16,}+"),
     _token("mailgun-key", "key-", "[0-9a-z]{28,}+"),
-    _form("mailgun new key", "mailgun-key", "-", r"(?<![A-Za-z0-9\-])(?P<v>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![A-Za-z0-9\-])", back=32),
-    _form("mailchimp", "mailchimp-key", "-us", r"(?<![A-Za-z0-9])(?P<v>[0-9a-f]{30,32}-us[0-9]{1,2})" + _END, back=32),
+    _form("mailgun new key", "mailgun-key", "-", BOUNDARY + r"(?P<v>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![A-Za-z0-9\-])", back=32),
+    _form("mailchimp", "mailchimp-key", "-us", BOUNDARY + r"(?P<v>[0-9a-f]{30,32}-us[0-9]{1,2})" + _END, back=32),
     _token("twilio-key", "SK AC", "[0-9a-f]{32}" + _END),
     _token("resend-key", "re_", A + "{6,}+_" + A + "{16,}+", dense),
     _token("brevo-key", "xkeysib- xsmtpsib-", r"[A-Za-z0-9\-]{20,}+"),
@@ -145,19 +143,16 @@ MORE_VENDOR_RULES: tuple[Rule, ...] = (
     _token("todoist-token", "tdt_", A + "{20,}+"),
     _token("freshdesk-key", "fdk_", A + "{16,}+"),
     # standing in dots
-    _form("json web token", "jwt", "eyJ", r"(?<![A-Za-z0-9_\-])(?P<v>eyJ" + _B64 + r"{6,}+\.[A-Za-z0-9_\-]*+(?:\.[A-Za-z0-9_\-=]*+){0,3})", None),
-    _form("json web token behind an escape", "jwt", "eyJ", BOUNDARY + r"(?P<v>eyJ" + _B64 + r"{6,}+\." + _B64 + r"{6,}+(?:\.[A-Za-z0-9_\-=]*+){0,3})", None),
+    _form("json web token", "jwt", "eyJ", BOUNDARY + r"(?P<v>eyJ" + _B64 + r"{6,}+\.[A-Za-z0-9_\-]*+(?:\.[A-Za-z0-9_\-=]+){0,3})", lambda v: len(v) > 24),
     _form("paseto", "paseto", "v4.local. v2.local. v3.local. v1.local. v4.public. v2.public.", BOUNDARY + r"(?P<v>v[1-4]\.(?:local|public)\.[A-Za-z0-9_\-]{20,}+(?:\.[A-Za-z0-9_\-]+)?)"),
     _form("macaroon", "macaroon", "MDAxY MDAyY MDAxNm MDAw", BOUNDARY + r"(?P<v>MDA[xyw][A-Za-z0-9_\-]{40,}+=*)"),
-    _form("django or flask session", "session", ".", r"(?:sessionid|session)=(?P<v>\.?eJ[A-Za-z0-9_\-]{20,}+[.:][A-Za-z0-9_\-.:]{10,}+)", back=60),
+    _form("django or flask session", "session", "session=eJ session=.eJ sessionid=eJ sessionid=.eJ", r"(?:sessionid|session)=(?P<v>\.?eJ[A-Za-z0-9_\-]{20,}+[.:][A-Za-z0-9_\-.:]{10,}+)"),
     # ledgers
     _token("extended-private-key", "xprv yprv zprv tprv uprv vprv", "[1-9A-HJ-NP-Za-km-z]{50,}+", lambda v: True),
-    _form("wif", "bitcoin-key", "5 K L c 9", r"(?<![A-Za-z0-9+/=])(?P<v>5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9+/=])", dense),
+    _form("wif", "bitcoin-key", "5 K L c 9", BOUNDARY + r"(?P<v>5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9+/=])", dense),
     _form("solana or near key", "ledger-key", "ed25519:", r"ed25519:(?P<v>[1-9A-HJ-NP-Za-km-z]{80,90})"),
     # hashes that were made of a password
-    _form("crypt hash", "password-hash", "$", r"(?P<v>\$(?:2[abxy]?\$[0-9]{2}\$[./A-Za-z0-9]{40,60}|[156]\$(?:rounds=[0-9]+\$)?[^\s$:\"']{1,40}\$[./A-Za-z0-9]{20,90}|y\$[./A-Za-z0-9]{1,10}\$[^\s$:\"']{1,90}\$[./A-Za-z0-9]{30,60}|apr1\$[^\s$:]{1,20}\$[./A-Za-z0-9]{20,30}|argon2(?:id|i|d)\$[^\s\"']{20,200}|scrypt\$[^\s\"']{20,200}|P\$[./A-Za-z0-9]{28,34}|pbkdf2[\w\-]*\$[^\s\"']{20,200}))", None),
+    _form("crypt hash", "password-hash", "$2a$ $2b$ $2y$ $2x$ $2$ $1$ $5$ $6$ $y$ $apr1$ $argon2 $scrypt$ $P$ $pbkdf2", r"(?P<v>\$(?:2[abxy]?\$[0-9]{2}\$[./A-Za-z0-9]{40,60}|[156]\$(?:rounds=[0-9]+\$)?[^\s$:\"']{1,40}\$[./A-Za-z0-9]{20,90}|y\$[./A-Za-z0-9]{1,10}\$[^\s$:\"']{1,90}\$[./A-Za-z0-9]{30,60}|apr1\$[^\s$:]{1,20}\$[./A-Za-z0-9]{20,30}|argon2(?:id|i|d)\$[^\s\"']{20,200}|scrypt\$[^\s\"']{20,200}|P\$[./A-Za-z0-9]{28,34}|pbkdf2[\w\-]*\$[^\s\"']{20,200}))", None),
     _form("tagged hash", "password-hash", "{SSHA {SHA {CRYPT {PBKDF2 pbkdf2_sha pbkdf2: scrypt: SCRAM-SHA-256$",
           r"(?P<v>\{(?:SSHA(?:256|512)?|SHA|CRYPT|PBKDF2[\w\-]*)\}[A-Za-z0-9+/=$.]{16,}+|pbkdf2_sha[0-9]+\$[^\s\"']{20,}+|(?:pbkdf2|scrypt):[a-z0-9]+:[0-9:]+\$[^\s\"']{20,}+|SCRAM-SHA-256\$[0-9]+:[^\s\"']{20,}+)", None),
 )
-
-assert re.compile  # the table above is compiled at import, once

@@ -23,6 +23,7 @@ _REFERENCE = re.compile(
 _MASK = re.compile(r"[*•●·xX.…_\-#??×∗⋆]{2,}|[xX0#]+|.{0,12}(?:\*{3,}|•{3,}|x{6,}|X{6,}|\.{3,}|…|<.*>).{0,8}|(?:[A-Za-z]{2,12}[-_])?x{3,}[-x_]*", re.S)
 _MARKED = re.compile(r"(?i)redacted|\bomitted\b|\bhidden\b|\bmasked\b|elided|removed|filtered|scrubbed|\bsnip|^your[-_ ]|^<|_here$|-here$|^insert[-_ ]")
 _CALL = re.compile(r"[A-Za-z_$@!&*][\w.$:<>\[\]?!'\"\->]*\(.*|(?:await|new|yield|typeof|not|lambda|async|return|func|function|fn|def|if|else)\b.*", re.S)
+_INDEX = re.compile(r"[A-Za-z_][\w.]*\[(?:[A-Za-z_+\-][\w+\-.]*|\d{1,2}|[\"'].*)\]?.*", re.S)
 _ATTRIBUTE = re.compile(r"[&*!@]*[A-Za-z_]\w*(?:(?:\??\.|::|->)[A-Za-z_]\w*)+[!?]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
 _WORDS_OF_SECRET = re.compile(
@@ -107,7 +108,7 @@ def is_reference(value: str, literal: bool) -> bool:
         return not (value.startswith("/") and mixed(value) and len(value) > 20 and not _wordy(value))
     if literal:
         return False
-    if _CALL.fullmatch(value):
+    if _CALL.fullmatch(value) or _INDEX.fullmatch(value):
         return True
     return _ATTRIBUTE.fullmatch(value) is not None and not _random_segment(value)
 

@@ -22,7 +22,10 @@ class View:
         self.text = original
         self._at: list[int] = []
         self._shift: list[int] = []
-        if not any(sign in original for sign in _SIGNS) and (original.isascii() or not _WIDE_SIGNS.search(original)):
+        plain = original.isascii()
+        if plain and "\\" not in original and "\x1b" not in original and original.isprintable():
+            return
+        if not any(sign in original for sign in _SIGNS) and (plain or not _WIDE_SIGNS.search(original)):
             return
         parts: list[str] = []
         position = length = 0

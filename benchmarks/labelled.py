@@ -1,22 +1,23 @@
 """Reading a labelled set: conversations, recorded replies, topics and questions of one person's folder.
 
-The reader of the sources is a minimal one, for sets in the version-3 JSONL form; a benchmark of the product's own
-reading goes through `recall.hosts`.
+Sources are read by the product's own reader of version-3 logs, so that ids, marks and redaction are those of the index.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from recall.hosts.pi import PiLog
 from recall.models.request import ShownEntry
-from recall.types import Role
+from recall.redact import Redactor
+from recall.types import Mark, SourceRef
 
-_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
+ABANDONED: Mark = "abandoned_branch"
+_NOT_SHOWN: frozenset[Mark] = frozenset({"meta", "synthetic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Labelled:
 
     conversation_id: str
     name: str
-    started_at: str
+    started_at: int
     entries: tuple[ShownEntry, ...]
 
     def texts(self) -> dict[str, str]:
@@ -34,7 +35,7 @@ class Labelled:
 
 def conversations(folder: Path) -> list[Labelled]:
     """The conversations of a set, oldest first."""
-    found = [_conversation(path) for path in sorted((folder / "sources").glob("*.jsonl"))]
+    found = [read(path) for path in sorted((folder / "sources").glob("*.jsonl"))]
     return sorted(found, key=lambda one: (one.started_at, one.conversation_id))
 
 
@@ -66,33 +67,15 @@ def cited(facet: Mapping[str, Any]) -> set[str]:
     return {item["entry_id"] for item in (*facet["evidence"], *facet["findings"])}
 
 
-def _conversation(path: Path) -> Labelled:
-    lines = records(path)
-    header = next(line for line in lines if line.get("type") == "session")
-    return Labelled(header["id"], path.stem, header["timestamp"], tuple(_entries(lines)))
-
-
-def _entries(lines: list[dict[str, Any]]) -> Iterator[ShownEntry]:
-    for number, line in enumerate(lines, start=1):
-        message = line.get("message") or {}
-        role = _ROLES.get(message.get("role", ""))
-        if line.get("type") != "message" or role is None:
-            continue
-        yield ShownEntry(
-            line.get("id") or f"L{number}",
-            role,
-            _text(message.get("content")),
-            at=_time(line.get("timestamp")),
-            tool=message.get("toolName"),
-        )
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(block.get("text", "") for block in blocks if block.get("type") == "text")
-
-
-def _time(value: object) -> int | None:
-    return int(datetime.fromisoformat(value).timestamp() * 1000) if isinstance(value, str) else None
+def read(path: Path, host: str = "pi") -> Labelled:
+    """One log as the product reads it: redacted, marks known, entries without text left out."""
+    with PiLog(SourceRef(host, str(path)), Redactor()) as log:
+        entries = list(log.entries())
+        outline = log.outline()
+    shown = tuple(
+        ShownEntry(entry.entry_id, entry.role, entry.text, abandoned=ABANDONED in marks, at=entry.at, tool=entry.tool)
+        for entry, marks in zip(entries, outline.marks, strict=True)
+        if entry.text.strip() and not marks & _NOT_SHOWN
+    )
+    header = outline.header
+    return Labelled(header.host_conversation_id, path.stem, header.started_at or 0, shown)

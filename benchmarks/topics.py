@@ -205,7 +205,8 @@ def _rank(database: sqlite3.Connection, question: Mapping[str, Any]) -> float:
     if not query:
         return float("inf")
     rows = database.execute(
-        "SELECT conversation, entry FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 0, 0, 1.0, 0.5), rowid LIMIT 50",
+        "SELECT conversation, entry FROM texts WHERE texts MATCH ?"
+        " ORDER BY bm25(texts, 0, 0, 1.0, 0.5), rowid LIMIT 50",
         (query,),
     )
     return next((float(at) for at, row in enumerate(rows, start=1) if (row[0], row[1]) in gold), float("inf"))
@@ -253,6 +254,10 @@ def table(figures: Mapping[str, Any]) -> str:
             )
             lines.append(f"  {name:18} {shown}")
     return "\n".join(lines)
+
+
+def _figure(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def main() -> None:

@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recall.models.extractive import cues, scopes, titles
+from recall.models.extractive import scopes, titles
+from recall.models.extractive.prose import SHOWING, code, label, said
 from recall.models.extractive.scopes import Scope
-from recall.models.extractive.prose import SHOWING, code, said
 from recall.models.extractive.sentences import spans, trim
+from recall.models.extractive.status import Cue, read, read_output
 from recall.models.extractive.terms import Bag, keys_of
 from recall.models.request import AnalysisTask, ShownEntry
 from recall.types import FindingStatus
@@ -21,6 +22,7 @@ from recall.types import FindingStatus
 SUMMARY, DESCRIPTION, STATEMENT = 1200, 500, 300
 EVIDENCE, FINDINGS = 12, 6
 SHARED = 4
+_LITTLE = 120
 GAP = " … "
 _ROLE = {"user": 1.1, "assistant": 1.0, "tool": 0.7, "summary": 0.6, "system": 0.2}
 Json = dict[str, object]
@@ -34,7 +36,7 @@ class Line:
     entry: int
     text: str
     tells: float
-    cue: cues.Cue | None
+    cue: Cue | None
 
     @property
     def claims(self) -> float:
@@ -59,7 +61,8 @@ def analyse(task: AnalysisTask) -> Json:
         lines = _lines(entries, texts, scope, idf)
         if lines:
             facets.append((_facet(entries, scope, lines, idf, whole, common), lines))
-    return {"summary": _summary(facets, entries) or "–", "facets": [facet for facet, _ in facets]}
+    facets = [one for one in facets if _says_something(*one)] or facets[:1]
+    return {"summary": _summary([lines for _, lines in facets]) or "–", "facets": [facet for facet, _ in facets]}
 
 
 def _lines(entries: Sequence[ShownEntry], texts: Sequence[str], scope: Scope, idf: Mapping[str, float]) -> list[Line]:
@@ -75,7 +78,7 @@ def _lines(entries: Sequence[ShownEntry], texts: Sequence[str], scope: Scope, id
         output = entry.role == "tool"
         for span in spans(entry.text if blank else texts[index], output):
             text = entry.text[span.start : span.end]
-            if text in seen:
+            if text in seen or (output and label(text)):
                 continue
             seen.add(text)
             lines.append(_line(index, entry, text, weights, top))
@@ -90,16 +93,16 @@ def _line(index: int, entry: ShownEntry, text: str, weights: Mapping[str, float]
     return Line(index, text, tells, _cue(entry, text, output))
 
 
-def _cue(entry: ShownEntry, text: str, output: bool) -> cues.Cue | None:
+def _cue(entry: ShownEntry, text: str, output: bool) -> Cue | None:
     if output and (entry.tool in SHOWING or code(text)):
         return None
-    cue = cues.read(text, output)
+    cue = read_output(text) if output else read(text)
     if cue is None or not entry.abandoned:
         return cue
     # What was given up with its branch is no outcome and no decision.
     gone: dict[FindingStatus, FindingStatus | None] = {"decided": "superseded", "worked": "superseded", "open": None}
     status = gone.get(cue.status, cue.status)
-    return None if status is None else cues.Cue(status, cue.weight)
+    return None if status is None else Cue(status, cue.weight)
 
 
 def _facet(
@@ -168,8 +171,7 @@ def _lead(lines: Sequence[Line], findings: Sequence[Line]) -> list[Line]:
     first = lines[0].entry
     opening = max((line for line in lines if line.entry == first), key=lambda line: line.tells)
     best = sorted(findings, key=lambda line: -line.claims)[:3]
-    chosen = [opening, *(line for line in best if line is not opening)]
-    return chosen
+    return [opening, *(line for line in best if line is not opening)]
 
 
 def _quotes(lines: Sequence[Line], limit: int) -> str:
@@ -185,14 +187,18 @@ def _quotes(lines: Sequence[Line], limit: int) -> str:
     return GAP.join(_fold(line.text) for line in sorted(kept, key=lambda line: line.entry))
 
 
-def _summary(facets: Sequence[tuple[Json, list[Line]]], entries: Sequence[ShownEntry]) -> str:
+def _says_something(facet: Json, lines: Sequence[Line]) -> bool:
+    """Whether a scope is more than an `ok` and a listing."""
+    return bool(facet["findings"]) or sum(len(line.text) for line in lines) >= _LITTLE
+
+
+def _summary(scopes_lines: Sequence[Sequence[Line]]) -> str:
     """How the conversation began, and of each facet the strongest claims while there is room."""
-    del entries
-    if not facets:
+    if not scopes_lines:
         return ""
     rounds: list[Line] = []
-    ranked = [sorted(lines, key=lambda line: (-line.claims, line.entry)) for _, lines in facets]
-    rounds.append(_lead(facets[0][1], ())[0])
+    ranked = [sorted(lines, key=lambda line: (-line.claims, line.entry)) for lines in scopes_lines]
+    rounds.append(_lead(scopes_lines[0], ())[0])
     for turn in range(3):
         rounds.extend(lines[turn] for lines in ranked if len(lines) > turn and lines[turn].claims > 0)
     return _quotes(list(dict.fromkeys(rounds)), SUMMARY) or _short(rounds[0].text, SUMMARY)

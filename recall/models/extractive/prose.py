@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_CALL = re.compile(r"^\s*(?:\[?(?:attempted|tool call|call)\b|[{}<]|\$ |[A-Za-z_.]+\()", re.IGNORECASE)
+_CALL = re.compile(r"^\s*(?:\[[^\]]{0,160}\]\s*[{\"]|[{}<]|\$ |[A-Za-z_.]+\()", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\[nt\"]\S*\\[nt\"]")
 _SIGNS = str.maketrans("", "", "{}[]()<>=;:\"'`\\/|&*+-_#@$%^~,.0123456789 \t")
 _CODE = re.compile(
     r"[;{}(,]\s*$|=>|\bthis\.|^\s*(?:\d+[:\t|→-]\s*)?(?:import|export|const|let|def|class|return|function|from|fn|pub|use)\b"
 )
+# How the reader of a log labels calls, results and cells.
+_LABEL = re.compile(r"\[[^\]\n]{1,80} attempted[^\]\n]{0,80}\]|\[(?:stopped|attached file|task|label|title)\b")
 # Tools that show what stands somewhere: an error in what they show is no outcome.
 SHOWING = frozenset("read grep glob ls find search view cat list webfetch web_search read_file list_files".split())
 _LONG_LINE = 2_000
@@ -41,11 +43,16 @@ def code(line: str) -> bool:
     return bool(_CODE.search(line))
 
 
+def label(line: str) -> bool:
+    """Whether a line is a label that the reader of the log put there."""
+    return line.startswith("[") and bool(_LABEL.match(line))
+
+
 def _shown(line: str) -> bool:
     bare = line.strip()
     if len(bare) < 4:
         return False
-    if _CALL.match(bare) or (len(bare) > 200 and _ESCAPED.search(bare[:_LONG_LINE])):
+    if _CALL.match(bare) or label(bare) or (len(bare) > 200 and _ESCAPED.search(bare[:_LONG_LINE])):
         return True
     if line[:1] in "\t " and bare.endswith((";", "{", "}", "(", ")", ",", "=>")):
         return True

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recall.models.extractive import cues
+from recall.models.extractive import status
 from recall.models.extractive.terms import Bag, bag
 from recall.models.request import ShownEntry
 
@@ -25,6 +25,8 @@ _WEIGHTS = {"user": 1.2, "assistant": 1.0, "tool": 0.25, "summary": 0.8, "system
 # Agreement of two neighbours above which they are one subject, however few scopes that leaves.
 _SAME = 0.34
 _RETURN = 0.3
+# The share of a conversation that one scope may have before it is held back.
+_FAIR_SHARE = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def inverse(bags: Sequence[Mapping[str, float]], background: float = 4.0) -> dic
         for key in one:
             seen[key] = seen.get(key, 0) + 1
     total = len(bags) + background
-    return {key: math.log(1.0 + total / (n + 0.5)) for key, n in seen.items()}
+    return {key: math.log((total + 0.5) / (n + 0.5)) for key, n in seen.items()}
 
 
 def weigh(terms: Mapping[str, float], idf: Mapping[str, float]) -> dict[str, float]:
@@ -114,7 +116,7 @@ def _shift(before: ShownEntry | None, entry: ShownEntry) -> float:
     if before is None:
         return 0.0
     shift = 0.0
-    if entry.role == "user" and cues.shifts(entry.text):
+    if entry.role == "user" and status.shifts(entry.text):
         shift += 0.08
     if before.at is not None and entry.at is not None and entry.at - before.at > _SILENCE_MS:
         shift += 0.05
@@ -153,7 +155,8 @@ def _absorb(into: _Block, block: _Block) -> None:
 
 def _join_neighbours(blocks: list[_Block], idf: Mapping[str, float], want: int) -> list[_Block]:
     vectors = [weigh(block.counts.terms, idf) for block in blocks]
-    bonds = [_bond(blocks, vectors, at) for at in range(len(blocks) - 1)]
+    total = sum(_size(block) for block in blocks) or 1.0
+    bonds = [_bond(blocks, vectors, total, at) for at in range(len(blocks) - 1)]
     while len(blocks) > 1:
         at = max(range(len(bonds)), key=lambda i: (bonds[i], -i))
         if bonds[at] == -math.inf or (len(blocks) <= want and alike(vectors[at], vectors[at + 1]) < _SAME):
@@ -163,17 +166,25 @@ def _join_neighbours(blocks: list[_Block], idf: Mapping[str, float], want: int) 
         del blocks[at + 1], vectors[at + 1], bonds[at]
         for near in (at - 1, at):
             if 0 <= near < len(bonds):
-                bonds[near] = _bond(blocks, vectors, near)
+                bonds[near] = _bond(blocks, vectors, total, near)
     return blocks
 
 
-def _bond(blocks: list[_Block], vectors: list[dict[str, float]], at: int) -> float:
+def _bond(blocks: list[_Block], vectors: list[dict[str, float]], total: float, at: int) -> float:
     left, right = blocks[at], blocks[at + 1]
     if left.abandoned != right.abandoned:
         return -math.inf
     # Small ones are taken in first: many scopes of one exchange beside one of fifty help nobody.
     small = 0.5 / math.sqrt(1 + min(_size(left), _size(right)))
-    return alike(vectors[at], vectors[at + 1]) - right.shift + small
+    # And one that holds nearly everything is no scope: the larger it gets, the more it would have to agree.
+    large = max(0.0, (_size(left) + _size(right)) / total - _FAIR_SHARE)
+    return alike(vectors[at], vectors[at + 1]) - right.shift + small - large
+
+
+def _apart(one: _Block, other: _Block, total: float) -> float:
+    """What speaks against joining two scopes that are not neighbours."""
+    large = max(0.0, (_size(one) + _size(other)) / total - _FAIR_SHARE)
+    return large + (2.0 if one.abandoned != other.abandoned else 0.0)
 
 
 def _size(block: _Block) -> float:
@@ -183,9 +194,10 @@ def _size(block: _Block) -> float:
 def _join_returns(blocks: list[_Block], idf: Mapping[str, float], limit: int) -> list[_Block]:
     """Scopes apart in time that are one subject; and any two, if there still are more than `limit`."""
     vectors = [weigh(block.counts.terms, idf) for block in blocks]
+    total = sum(_size(block) for block in blocks) or 1.0
     while len(blocks) > 1:
         pairs = [
-            (alike(vectors[i], vectors[j]) - (2.0 if blocks[i].abandoned != blocks[j].abandoned else 0.0), -i, -j)
+            (alike(vectors[i], vectors[j]) - _apart(blocks[i], blocks[j], total), -i, -j)
             for i in range(len(blocks))
             for j in range(i + 1, len(blocks))
         ]

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 )
 _HAN_RUN = re.compile(rf"[{HAN}]")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
-_HEXISH = re.compile(r"(?=.*\d)[0-9a-f]{8,}|[0-9a-f]{32,}|[0-9a-f-]{30,}", re.IGNORECASE)
+_HEXISH = re.compile(r"(?=.*\d)[0-9a-f]{6,}|[0-9a-f]{32,}|[0-9a-f-]{30,}", re.IGNORECASE)
 # Characters that end a clause of place or time and begin many words.
 _TRAILING = "时里中上下后前"
 _BREAK_HAN = re.compile("|".join(sorted(map(re.escape, STOP_HAN_WORDS), key=lambda w: (-len(w), w))))
@@ -141,7 +141,7 @@ def count(texts: Iterable[tuple[str, float]]) -> dict[str, float]:
 def _starts(text: str, at: int) -> bool:
     """Whether a sentence starts at this place."""
     before = text[max(0, at - 4) : at].rstrip(" \t*_`\"'(-#>")
-    return not before or before[-1] in ".!?\n:。！？"
+    return not before or before[-1] in ".!?\n:]|。！？"
 
 
 def bag(text: str, weight: float, phrases: bool) -> Bag:

@@ -85,6 +85,8 @@ def _weight(key: str, keys: tuple[str, ...], surface: str, idf: Mapping[str, flo
     if len(keys) > 1:
         # Two words say more than one; a dull neighbour adds nothing.
         return mean * (1.45 if min(weights) > 0.5 * max(weights) else 0.8)
+    if weights and max(word(part).weight for part in keys) < 0.5:
+        return mean * 0.3
     if key.isdigit() or len(surface) > 48:
         return mean * 0.5
     shape = 1.25 if surface[:1].isupper() and surface[1:2].isalpha() else 1.0

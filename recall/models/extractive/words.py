@@ -8,64 +8,70 @@ from __future__ import annotations
 
 STOP = frozenset(
     """
-    a about above after again against ago all almost alone along already also although always am among an and another any
-    anybody anyone anything anyway are aren't around as at away back be became because become becomes been before being
-    below between both but by can can't cannot could couldn't despite did didn't do does doesn't doing don't done down due
-    during each either else enough etc even ever every everybody everyone everything except few first for former from
-    further get gets getting give gives go goes going gone got had hadn't has hasn't have haven't having he her here hers
-    herself him himself his how however i i'd i'll i'm i've if in indeed instead into is isn't it it'd it'll it's its
-    itself just keep kept last later least less let let's like likely little ll lot lots made mainly make makes making
-    many may maybe me mean means meant might mine more most mostly much must my myself near nearly need needed needs
-    neither never next no nobody none nor not nothing now nowhere of off often oh ok okay on once one ones only onto or
-    other others otherwise our ours ourselves out over own per perhaps please possible possibly put quite rather re
-    really right s said same saw say saying says see seem seemed seems seen several shall she should shouldn't since so
-    some somebody someone something sometimes somewhere soon still such sure t take taken takes than thank thanks that
-    that's the their theirs them themselves then there there's therefore these they they'd they'll they're they've thing
-    things think this those though thought three through thus till to today together tomorrow too took toward towards
-    tried tries try trying twice two under unless until up upon us usually ve very via want wanted wants was wasn't way
-    we we'd we'll we're we've well went were weren't what what's whatever when whenever where whereas wherever whether
-    which while who whoever whole whom whose why will with within without won't would wouldn't yes yesterday yet you
-    you'd you'll you're you've your yours yourself yeah yep hey hi hello wow great good nice cool glad love loved amazing
-    awesome ah hmm haha lol honestly actually basically simply exactly especially definitely certainly probably
-    obviously clearly currently recently previously finally initially eventually directly completely apparently
-    alright fine bad better best worse worst big bigger small old older new newer long longer short able unable
-    four five six seven eight nine ten hundred thousand second third half dozen know knows knew known look looks looked
-    looking come comes came coming happen happens happened find found feel feels felt tell told asked ask asks talk
-    guess hope remember forget bit kind sort stuff sounds sound idea point reason case time times day days week weeks
-    month months year years hour hours minute minutes morning evening night monday tuesday wednesday thursday friday
-    saturday sunday january february march april june july august september october november december
-    isn aren wasn weren don doesn didn won wouldn couldn shouldn hasn haven hadn ain nor whose gonna wanna gotta lets
-    stay stays stayed leave leaves left seemingly e.g i.e eg ie vs versus plus minus true false null
-    anymore whichever none mr mrs ms pm utc ms kb mb gb mib gib kib
+    a about above after again against ago all almost alone along already also although always am among an and
+    another any anybody anyone anything anyway are aren't around as at away back be became because become becomes
+    been before being below between both but by can can't cannot could couldn't despite did didn't do does doesn't
+    doing don't done down due during each either else enough etc even ever every everybody everyone everything
+    except few first for former from further get gets getting give gives go goes going gone got had hadn't has
+    hasn't have haven't having he her here hers herself him himself his how however i i'd i'll i'm i've if in
+    indeed instead into is isn't it it'd it'll it's its itself just keep kept last later least less let let's like
+    likely little ll lot lots made mainly make makes making many may maybe me mean means meant might mine more
+    most mostly much must my myself near nearly need needed needs neither never next no nobody none nor not
+    nothing now nowhere of off often oh ok okay on once one ones only onto or other others otherwise our ours
+    ourselves out over own per perhaps please possible possibly put quite rather re really right s said same saw
+    say saying says see seem seemed seems seen several shall she should shouldn't since so some somebody someone
+    something sometimes somewhere soon still such sure t take taken takes than thank thanks that that's the their
+    theirs them themselves then there there's therefore these they they'd they'll they're they've thing things
+    think this those though thought three through thus till to today together tomorrow too took toward towards
+    tried tries try trying twice two under unless until up upon us usually ve very via want wanted wants was
+    wasn't way we we'd we'll we're we've well went were weren't what what's whatever when whenever where whereas
+    wherever whether which while who whoever whole whom whose why will with within without won't would wouldn't
+    yes yesterday yet you you'd you'll you're you've your yours yourself yeah yep hey hi hello wow great good nice
+    cool glad love loved amazing awesome ah hmm haha lol honestly actually basically simply exactly especially
+    definitely certainly probably obviously clearly currently recently previously finally initially eventually
+    directly completely apparently alright fine bad better best worse worst big bigger small old older new newer
+    long longer short able unable four five six seven eight nine ten hundred thousand second third half dozen know
+    knows knew known look looks looked looking come comes came coming happen happens happened find found feel
+    feels felt tell told asked ask asks talk guess hope remember forget bit kind sort stuff sounds sound idea
+    point reason case time times day days week weeks month months year years hour hours minute minutes morning
+    evening night monday tuesday wednesday thursday friday saturday sunday january february march april june july
+    august september october november december isn aren wasn weren don doesn didn won wouldn couldn shouldn hasn
+    haven hadn ain nor whose gonna wanna gotta lets stay stays stayed leave leaves left seemingly e.g i.e eg ie vs
+    versus plus minus true false null anymore whichever none mr mrs ms pm utc ms kb mb gb mib gib kib
     """.split()
 )
 
 DULL = frozenset(
     """
-    add added adding adds answer apply base call called calling calls change changed changes changing check checked
-    checking checks code command commit content copy create created creates current data default delete different drop
-    end entry error errors example explain file files fix fixed follow following full function functions give help
-    implement import include includes information input issue item items kill level line lines link list local main
-    message method mode move moved name names needs note notes number numbers object open option options order output
-    part parts pass passed path place plan point print problem project question read reading remove removed report
-    request return returns rule run running runs script send sent set sets setting shared show shows side simple single
-    size start started starts state step steps stop stopped string support switch system task test tested tests text
-    tool tools total turn type types update updated use used user uses using value values version view wait work worked
-    working works write writes writing written wrong true old start line page live day people bit life friend friends
-    time photo picture photos way make start keep talk share sharing experience important interesting wonderful
+    add added adding adds answer apply base call called calling calls change changed changes changing check
+    checked checking checks code command commit content copy create created creates current data default delete
+    different drop end entry error errors example explain file files fix fixed follow following full function
+    functions give help implement import include includes information input issue item items kill level line lines
+    link list local main message method mode move moved name names needs note notes number numbers object open
+    option options order output part parts pass passed path place plan point print problem project question read
+    reading remove removed report request return returns rule run running runs script send sent set sets setting
+    shared show shows side simple single size start started starts state step steps stop stopped string support
+    switch system task test tested tests text tool tools total turn type types update updated use used user uses
+    using value values version view wait work worked working works write writes writing written wrong true old
+    start line page live day people bit life friend friends time photo picture photos way make start keep talk
+    share sharing experience important interesting wonderful
     """.split()
 )
 
 STOP_HAN_WORDS = (
     """
-    我们 你们 他们 她们 它们 咱们 自己 大家 这个 那个 这些 那些 这里 那里 这样 那样 这么 那么 什么 怎么 怎样 为什么 哪个 哪些 哪里 多少
-    因为 所以 但是 不过 如果 而且 并且 或者 还是 以及 然后 于是 虽然 即使 只要 只有 除了 由于 为了 关于 对于 根据 按照 通过 之后 之前 以后 以前
-    已经 现在 目前 当时 刚才 一直 一下 一些 一个 一次 一点 有点 可以 可能 应该 需要 必须 能够 没有 不是 就是 都是 还有 也是 只是 但还 就算
-    不要 不用 不能 不会 不会 会不会 是不是 有没有 觉得 认为 知道 看到 看看 时候 地方 东西 事情 问题 情况 方面 其实 确实 真的 非常 特别 比较 更加 最后
-    首先 其次 另外 同时 直接 一起 一样 不同 进行 使用 其中 包括 例如 比如 等等 谢谢 好的 明白 你好 早上好 晚上好 今天 明天 昨天 上周 下周 这次 那次 上次
-    希望 建议 推荐 感觉 开始 继续 完成 起来 出来 下来 下去 过来 过去 回来 之间 以上 以下 左右 大概 大约 至少 最多 之类 里面 外面 上面 下面 前面 后面
-    是的 不客气 总是 经常 有时 常常 马上 立刻 终于 只能 不到 还没 都有 也有 就行 两个 三个 几个 每个 每次 第一 第二 第三 任何 所有 全部 部分 整个
-    ください です ます でした ました これ それ あれ この その ため こと もの よう から まで
+    我们 你们 他们 她们 它们 咱们 自己 大家 这个 那个 这些 那些 这里 那里 这样 那样 这么 那么
+    什么 怎么 怎样 为什么 哪个 哪些 哪里 多少 因为 所以 但是 不过 如果 而且 并且 或者 还是 以及
+    然后 于是 虽然 即使 只要 只有 除了 由于 为了 关于 对于 根据 按照 通过 之后 之前 以后 以前
+    已经 现在 目前 当时 刚才 一直 一下 一些 一个 一次 一点 有点 可以 可能 应该 需要 必须 能够
+    没有 不是 就是 都是 还有 也是 只是 但还 就算 不要 不用 不能 不会 会不会 是不是 有没有 觉得
+    认为 知道 看到 看看 时候 地方 东西 事情 问题 情况 方面 其实 确实 真的 非常 特别 比较 更加
+    最后 首先 其次 另外 同时 直接 一起 一样 不同 进行 使用 其中 包括 例如 比如 等等 谢谢 好的
+    明白 你好 早上好 晚上好 今天 明天 昨天 上周 下周 这次 那次 上次 希望 建议 推荐 感觉 开始
+    继续 完成 起来 出来 下来 下去 过来 过去 回来 之间 以上 以下 左右 大概 大约 至少 最多 之类
+    里面 外面 上面 下面 前面 后面 是的 不客气 总是 经常 有时 常常 马上 立刻 终于 只能 不到 还没
+    都有 也有 就行 两个 三个 几个 每个 每次 第一 第二 第三 任何 所有 全部 部分 整个 ください
+    です ます でした ました これ それ あれ この その ため こと もの よう から まで
     """
 ).split()
 

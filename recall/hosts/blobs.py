@@ -20,10 +20,10 @@ _RUN = re.compile(
 _BLOCK = re.compile(r"[A-Za-z0-9+/=\r\n\\]{256}")
 
 
-def omitted(mime: object, size: int) -> str:
-    """What stands where an image stood."""
-    known = mime if isinstance(mime, str) and re.fullmatch(r"[A-Za-z0-9.+-]{1,80}/[A-Za-z0-9.+-]{1,80}", mime) else ""
-    return f"[{known or 'data'} omitted, {size} bytes]"
+def omitted(mime: str, size: int | None) -> str:
+    """What stands where an image stood; the size where it is known."""
+    known = mime if re.fullmatch(r"[A-Za-z0-9.+-]{1,80}(?:/[A-Za-z0-9.+-]{1,80})?", mime) else "data"
+    return f"[{known} omitted]" if size is None else f"[{known} omitted, {size} bytes]"
 
 
 def decoded_size(data: str) -> int:

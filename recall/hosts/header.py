@@ -31,7 +31,13 @@ _OMP_TYPES = {
     "mode_change",
     "title_change",
 }
-_OMP_CUSTOM = {"tool_execution_start", "session_exit", "user_todo_edit", "vibe-session-lifecycle", "autoresearch-control"}
+_OMP_CUSTOM = {
+    "tool_execution_start",
+    "session_exit",
+    "user_todo_edit",
+    "vibe-session-lifecycle",
+    "autoresearch-control",
+}
 _TITLES = {"title_change": "title", "session_info": "name"}
 
 
@@ -63,11 +69,6 @@ class Head:
             parent=text(self.parent, "parent"),
             sidechain=sidechain,
         )
-
-
-def is_slot(record: object) -> bool:
-    """Whether the first line is OMP's title slot."""
-    return isinstance(record, dict) and record.get("type") == "title"
 
 
 def head(record: object) -> Head:

@@ -17,20 +17,26 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from types import TracebackType
-from typing import BinaryIO, Protocol, Self
+from typing import BinaryIO, Self
 
-from recall.errors import SourceError, StateError
-from recall.hosts import blobs, header, text
+from recall.errors import StateError
+from recall.hosts import header, text
 from recall.hosts.facts import Tally
+from recall.hosts.fingerprint import Standing, fingerprint, of_status
 from recall.hosts.header import Head
 from recall.hosts.jsonl import Content, Line, Lines, record_bytes
 from recall.hosts.notes import Notes
 from recall.hosts.parse import BadLine, Decoded
 from recall.hosts.paths import MAX_BYTES, open_source, unreadable
+from recall.hosts.probe import probe
+from recall.hosts.raw import read_record
+from recall.hosts.saying import Redacting, said
 from recall.hosts.text import WrongShape
 from recall.hosts.times import to_ms
 from recall.hosts.tree import Tree
-from recall.types import Entry, Fingerprint, Mark, Outline, Position, SourceRef
+from recall.types import Entry, Mark, Outline, Position, SourceRef
+
+__all__ = ["READER_VERSION", "PiLog", "Standing", "fingerprint", "probe", "read_record"]
 
 READER_VERSION = 1
 
@@ -45,14 +51,6 @@ _SENTENCES = {
     "no_message": "the record is a message without a body; it was skipped",
     "no_role": "the record is a message without a role; it was skipped",
 }
-
-
-class Redacting(Protocol):
-    """What is needed of a redactor (`recall.redact.Redactor`)."""
-
-    def text(self, text: str, *, at: str) -> str: ...
-
-    def tree(self, value: object, *, at: str) -> object: ...
 
 
 class PiLog:
@@ -99,24 +97,17 @@ class PiLog:
 
     def entries(self) -> Iterator[Entry]:
         """The entries in file order. Raises SourceError `invalid_source` or `source_empty`, or `cancelled`."""
-        file = self._open()
-        assert self._status is not None
+        file, status = self._open()
         try:
-            for line in Lines(file, min(self._status.st_size, MAX_BYTES)):
+            for line in Lines(file, min(status.st_size, MAX_BYTES)):
                 if self._cancelled():
                     raise StateError("cancelled", "reading was cancelled")
-                place = Position(line.number, line.offset, len(line.raw))
-                record = self._record(line)
-                if record is None:
-                    continue
-                digest = sha256(record_bytes(line.raw)).hexdigest()
-                del line  # the bytes of a long line are not needed beside its text
-                entry = self._entry(record, place, digest)
-                del record
+                entry = self._entry_of(line)
+                del line
                 if entry is not None:
                     yield entry
-                    del entry
-            self._finish(file)
+                    del entry  # while the next line is read, a long text is held by whoever wants it, or by nobody
+            self._finish(file, status)
         except OSError as error:
             raise unreadable(error) from error
         if self._head is None:
@@ -126,6 +117,13 @@ class PiLog:
         if not len(self._tree):
             raise header.empty()
         self._done = True
+
+    def _entry_of(self, line: Line) -> Entry | None:
+        record = self._record(line)
+        if record is None:
+            return None
+        place = Position(line.number, line.offset, len(line.raw))
+        return self._entry(record, place, sha256(record_bytes(line.raw)).hexdigest())
 
     def _record(self, line: Line) -> Mapping[str, object] | None:
         """The record of a line that is neither blank, bad, slot nor header; counts the line for the fingerprint."""
@@ -138,8 +136,7 @@ class PiLog:
         except BadLine as error:
             self._bad(line, error.code)
             return None
-        if line.number == 1 and header.is_slot(value):
-            assert isinstance(value, dict)
+        if line.number == 1 and isinstance(value, dict) and value.get("type") == "title":
             self._slot_title = header.slot_title(value)
             return None
         if not line.ended and not isinstance(value, dict):
@@ -190,11 +187,11 @@ class PiLog:
             return None
         entry_id = self._cite(host_id, place.line)
         try:
-            said = self._said(found, entry_id)
+            words = said(found, entry_id, self._redactor)
         except RecursionError:
             self._skip(place.line, "nested_too_deep")
             return None
-        marks = found.marks | text.META if found.ours and not said.strip() else found.marks
+        marks = found.marks | text.META if found.ours and not words.strip() else found.marks
         parent_id = self._hang(record, host_id, place.line, marks)
         self._note_kind(record, found.kind)
         at = self._time(record, place.line)
@@ -209,7 +206,7 @@ class PiLog:
             kind=found.kind,
             role=found.role,
             at=at,
-            text=said,
+            text=words,
             tool=found.tool,
         )
 
@@ -226,19 +223,7 @@ class PiLog:
             return own
         return host_id
 
-    def _said(self, found: text.Reading, entry_id: str) -> str:
-        """The redacted text of an entry: the rules see its values as they are, and then the whole."""
-        if not found.parts:
-            return ""
-        values = self._redactor.tree([part.value for part in found.parts], at=f"{entry_id}:parts")
-        assert isinstance(values, list)
-        whole = text.render(found, values)
-        del values
-        return blobs.without_runs(self._redactor.text(whole, at=f"{entry_id}:text"))
-
-    def _hang(
-        self, record: Mapping[str, object], host_id: str | None, line: int, marks: frozenset[Mark]
-    ) -> str | None:
+    def _hang(self, record: Mapping[str, object], host_id: str | None, line: int, marks: frozenset[Mark]) -> str | None:
         """Put the entry into the tree; the id of its parent as it can be cited."""
         parent = record.get("parentId")
         if isinstance(parent, str):
@@ -247,8 +232,7 @@ class PiLog:
         if parent is None and "parentId" in record:
             self._tree.add(line, host_id, None, marks)
             return None
-        assert self._head is not None
-        expected = self._head.version < 2 or host_id is None
+        expected = host_id is None or (self._head is not None and self._head.version < 2)
         self._tree.add_after(line, host_id, marks, broken=not expected and len(self._tree) > 0)
         return self._previous
 
@@ -294,64 +278,19 @@ class PiLog:
             header=shown,
             marks=graph.marks,
             facts=self._tally.facts(graph.marks, graph.branches, graph_damaged=bool(graph.breaks)),
-            fingerprint=Fingerprint(
-                content_sha256=self._content.sha256(),
-                content_bytes=self._content.size,
-                size=status.st_size,
-                mtime_ns=status.st_mtime_ns,
-                device=status.st_dev,
-                inode=status.st_ino,
-            ),
+            fingerprint=of_status(status, self._content),
             warnings=self._notes.all(),
             prefix_sha256=self._content.prefix_sha256,
         )
 
-    def _open(self) -> BinaryIO:
-        if self._file is None:
+    def _open(self) -> tuple[BinaryIO, os.stat_result]:
+        if self._file is None or self._status is None:
             self._file = open_source(self._source)
             self._status = os.fstat(self._file.fileno())
-        return self._file
+        return self._file, self._status
 
-    def _finish(self, file: BinaryIO) -> None:
-        now, then = os.fstat(file.fileno()), self._status
-        if then is not None and (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
+    def _finish(self, file: BinaryIO, then: os.stat_result) -> None:
+        now = os.fstat(file.fileno())
+        if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
             message = "the log was written to while it was read; what was there at the start is what counts"
             self._notes.add("changed_while_reading", 0, message)
-
-
-def fingerprint(source: SourceRef, *, prefix_bytes: int | None = None) -> tuple[Fingerprint, str | None]:
-    """The fingerprint alone, and the hash after `prefix_bytes` bytes: at the speed of the hash, nothing is parsed."""
-    with open_source(source) as file:
-        status = os.fstat(file.fileno())
-        content = Content(prefix_bytes)
-        try:
-            for line in Lines(file, min(status.st_size, MAX_BYTES)):
-                if _counts(line):
-                    content.add(line.raw, ended=line.ended)
-        except OSError as error:
-            raise unreadable(error) from error
-    found = Fingerprint(
-        content_sha256=content.sha256(),
-        content_bytes=content.size,
-        size=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        device=status.st_dev,
-        inode=status.st_ino,
-    )
-    return found, content.prefix_sha256
-
-
-def _counts(line: Line) -> bool:
-    """Whether a line is content: not the title slot, and not a tail that is incomplete."""
-    if line.number > 1 and (line.ended or line.raw.isspace()):
-        return True
-    try:
-        value = Decoded(line.raw).value()
-    except BadLine:
-        return line.ended and not (line.number == 1 and line.raw.startswith(header.SLOT_START))
-    if line.number == 1 and header.is_slot(value):
-        return False
-    return line.ended or isinstance(value, dict)
-
-
-__all__ = ["READER_VERSION", "PiLog", "Redacting", "SourceError", "fingerprint"]

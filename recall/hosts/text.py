@@ -256,12 +256,18 @@ def _block_text(block: object) -> str | None:
 def _omitted(block: Record) -> str:
     inner = block.get("source")
     source: Record = inner if isinstance(inner, dict) else block
-    mime = next((source[key] for key in ("mimeType", "media_type") if isinstance(source.get(key), str)), block["type"])
-    data = next((source[key] for key in ("data", "blob", "url") if isinstance(source.get(key), str)), "")
-    assert isinstance(data, str)
+    mime = _first_text(source, "mimeType", "media_type") or _first_text(block, "type")
+    data = _first_text(source, "data", "blob", "url")
     if data.startswith("blob:"):  # kept beside the log, its size is not in it
-        return f"[{mime} omitted]" if isinstance(mime, str) and len(mime) < 80 else "[image omitted]"
+        return blobs.omitted(mime, None)
     return blobs.omitted(mime, blobs.decoded_size(data.partition("base64,")[2] or data))
+
+
+def _first_text(record: Record, *keys: str) -> str:
+    for key in keys:
+        if isinstance(value := record.get(key), str):
+            return value
+    return ""
 
 
 def _bare(value: object) -> object:

@@ -38,9 +38,7 @@ def _iso(text: str) -> int | None:
         return int(text) * (1000 if len(text) == 10 else 1) if re.fullmatch(r"\d{10}|\d{13}", text, re.ASCII) else None
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:
-        moment = datetime(
-            int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=_zone(zone)
-        )
+        moment = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=_zone(zone))
         return (moment - _EPOCH) // _MILLISECOND + int((fraction or "0").ljust(3, "0")[:3])
     except (ValueError, OverflowError):
         return None

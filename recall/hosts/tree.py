@@ -101,9 +101,11 @@ class Tree:
         cut = self._cut_cycles()
         path = self._active_path(self._missing | cut)
         self._mark(path, everywhere)
-        breaks = [Break(seq, self._lines[seq], "broken_chain") for seq in self._missing - cut]
-        breaks += [Break(seq, self._lines[seq], "parent_cycle") for seq in cut]
-        return Graph(self._frozen(), self._ends(self._missing | cut), tuple(sorted(breaks, key=lambda found: found.seq)))
+        broken = self._missing | cut
+        breaks = [
+            Break(seq, self._lines[seq], "parent_cycle" if seq in cut else "broken_chain") for seq in sorted(broken)
+        ]
+        return Graph(self._frozen(), self._ends(broken), tuple(breaks))
 
     def _append(self, line: int, host_id: str | None, marks: frozenset[Mark], *, implied: bool) -> int:
         seq = len(self._parents)

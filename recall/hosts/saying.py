@@ -1,0 +1,33 @@
+"""Redacting what a record yields: its values as they are parsed, then the whole text, and nothing is cut before.
+
+`at` names the place to the redactor by entry id, so that a secret keeps its number when the log has grown.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from recall.hosts import blobs
+from recall.hosts.text import Reading, render
+
+
+class Redacting(Protocol):
+    """What is needed of a redactor (`recall.redact.Redactor`)."""
+
+    def text(self, text: str, *, at: str) -> str:
+        """The text with its secrets replaced."""
+
+    def tree(self, value: object, *, at: str) -> object:
+        """The JSON value with the secrets in its strings replaced."""
+
+
+def said(found: Reading, entry_id: str, redactor: Redacting) -> str:
+    """The redacted text of an entry; empty where it yields none."""
+    if not found.parts:
+        return ""
+    values = redactor.tree([part.value for part in found.parts], at=f"{entry_id}:parts")
+    if not isinstance(values, list):
+        raise TypeError("a redactor gives a list for a list")
+    whole = render(found, values)
+    del values  # a long line must not be held twice while the rules look at its text
+    return blobs.without_runs(redactor.text(whole, at=f"{entry_id}:text"))

@@ -28,6 +28,7 @@ from recall.index import cache, ledger
 from recall.index.database import Database
 from recall.index.ledger import Caps, Charge
 from recall.models.failures import Transient
+from recall.models.gate import ConsentGate
 from recall.models.patience import Patience, given_up
 from recall.models.replies import InvalidReply, judge, read_object
 from recall.models.request import LocalModel, ModelReply, ModelRequest, RemoteModel
@@ -53,8 +54,10 @@ class CallLimits:
     grace_seconds: float = 5.0
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> CallLimits:
-        return cls(settings.batch_calls, settings.daily_calls, settings.concurrency)
+    def of(cls, settings: Settings, *, batch_calls: int | None = None) -> CallLimits:
+        """The settings' limits; a command may name its own number of calls for one batch."""
+        batch = settings.batch_calls if batch_calls is None else batch_calls
+        return cls(batch, settings.daily_calls, settings.concurrency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class Road:
         model: RemoteModel | LocalModel,
         limits: CallLimits,
         *,
-        consent: Callable[[RemoteModel], None],
+        consent: Callable[[RemoteModel], None] | None = None,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         cancelled: Callable[[], bool] = lambda: False,
         sleep: Callable[[float], Awaitable[None]] | None = None,
@@ -114,7 +117,7 @@ class Road:
         self._profile_no = profile_no
         self._run = run
         self._limits = limits
-        self._consent = consent
+        self._consent = consent or ConsentGate(database, profile_no)
         self._clock = clock
         self._cancelled = cancelled
         self._stopped = False

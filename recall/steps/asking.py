@@ -31,9 +31,7 @@ class Asker(Protocol):
     InvalidReply, whose message is sent back to the model once.
     """
 
-    async def ask(
-        self, request: ModelRequest, validate: Callable[[object], T], *, source: str | None = None
-    ) -> T: ...
+    async def ask(self, request: ModelRequest, validate: Callable[[object], T], *, source: str | None = None) -> T: ...
 
 
 class Meter(Protocol):

@@ -40,8 +40,8 @@ class Shown:
 
     def __init__(self, material: Material) -> None:
         lines = [
-            _Line(seq, entry_id, parent_id, cast("Role", role), cast("frozenset[Mark]", frozenset(marks.split())), chars)
-            for seq, entry_id, parent_id, role, marks, chars in material.skeleton()
+            _Line(seq, entry_id, parent_id, cast("Role", role), cast("frozenset[Mark]", frozenset(marks.split())), size)
+            for seq, entry_id, parent_id, role, marks, size in material.skeleton()
         ]
         by_seq = {line.seq: line for line in lines}
         # Whether a text is blank is seen only when it is read; a stand-in decides the rest without reading it.

@@ -7,16 +7,19 @@ will be shown depends on replies that nobody has yet; so these are upper bounds,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from recall import prompts
+from recall import fence, prompts
 from recall.hashing import canonical_json
 from recall.models.request import ModelRequest
 from recall.prompts import Prompt
-from recall.steps import reduce
+from recall.steps import pages, place, reduce
+from recall.steps.asking import Meter, room
+from recall.types import Facet, TopicCard
 
 # A reply has at most so many tokens (ModelRequest.max_output_tokens), and a token of JSON seldom has more bytes.
 REPLY_BYTES = 4096 * 6
+_WIDE = "语"  # three bytes and about a token: no usual text of the same length is larger
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +54,21 @@ def joining(chunks: int) -> Bound:
 def total(requests: Sequence[ModelRequest]) -> Bound:
     """The first level, exactly."""
     return Bound(len(requests), sum(size(request) for request in requests))
+
+
+def placing(catalogue: Sequence[TopicCard], meter: Meter) -> Bound:
+    """What placing the facets of one conversation can take: as many pages as the fullest facets leave room for."""
+    if not catalogue:
+        return Bound(0, 0)
+    most = Facet(_WIDE * 100, _WIDE * 500, tuple(f"{n:02}" + _WIDE * 98 for n in range(12)), ())
+    facets = (replace(place.facet_card(most), statements=(_WIDE * 300,) * 6),) * 5
+    names = [prompts.load(name) for name in (place.DECIDING, place.SHORTLISTING)]
+    limit = min(room(meter, prompt) for prompt in names)
+    laid = [pages.pages_at(detail, facets, catalogue, meter, limit) for detail in pages.DETAILS]
+    count = max((len(one) for one in laid if one is not None), default=len(catalogue))
+    fullest = pages.DETAILS[0]
+    cards = [len(fence.sample(pages.topic_block(card, fullest, range(1, 6))).encode()) for card in catalogue]
+    shown = len(pages.content(facets, (), ((),) * 5, fullest).encode())
+    carried = sum(sorted(cards)[-pages.MAX_CARRIED * 5 :]) if count > 1 else 0
+    each = max(overhead(prompt) for prompt in names) + shown + carried
+    return Bound(count, count * each + sum(cards))

@@ -1,0 +1,154 @@
+"""The catalogue in pages: every topic on exactly one, each page with all facets and what was carried to it.
+
+The catalogue comes oldest topic first and keeps that order, so a new topic changes only the last page. How much of a
+card is shown is the same on all pages of one placement: as much as leaves a third of the room for topics of the page
+itself, with as many carried cards as there can be. A card that is cut says so by nothing; its id stays whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recall import fence
+from recall.errors import ModelError
+from recall.fence import Block
+from recall.hashing import canonical_json
+from recall.models.request import FacetCard
+from recall.steps.asking import Meter
+from recall.types import TopicCard
+
+MAX_CARRIED = 3
+Carried = Mapping[str, Sequence[int]]
+"""From the id of a carried topic to the numbers of the facets that it is carried for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How many characters of a card's parts are shown. Facets are few and shown longer than topics."""
+
+    description: int
+    aliases: int
+    facet_aliases: int
+    statements: int
+
+
+DETAILS = (Detail(400, 300, 600, 6), Detail(240, 120, 240, 2), Detail(100, 0, 80, 0))
+_TITLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The pages, and how their cards are shown."""
+
+    pages: tuple[tuple[TopicCard, ...], ...]
+    detail: Detail
+
+
+def layout(facets: Sequence[FacetCard], catalogue: Sequence[TopicCard], meter: Meter, limit: int) -> Layout:
+    """The catalogue in pages of at most `limit`. Raises ModelError `model_context_too_small`."""
+    for detail in DETAILS:
+        pages = pages_at(detail, facets, catalogue, meter, limit)
+        if pages is not None:
+            return Layout(pages, detail)
+    raise ModelError(
+        "model_context_too_small",
+        "the model's context does not hold the facets of this conversation beside a page of topics",
+        "use a model with a larger context",
+    )
+
+
+def pages_at(
+    detail: Detail, facets: Sequence[FacetCard], catalogue: Sequence[TopicCard], meter: Meter, limit: int
+) -> tuple[tuple[TopicCard, ...], ...] | None:
+    """The pages with cards shown in this detail, or None where that leaves too little room."""
+
+    def size(block: Block) -> int:
+        return meter.measure(fence.sample(block))
+
+    left = limit - meter.measure(fence.frame())
+    left -= sum(size(facet_block(number, facet, detail)) for number, facet in enumerate(facets, start=1))
+    sizes = [size(topic_block(card, detail)) for card in catalogue]
+    if sum(sizes) <= left:
+        return (tuple(catalogue),)
+    # A carried card also says for which facets.
+    everyone = tuple(range(1, len(facets) + 1))
+    carried = max(size(topic_block(card, detail, everyone)) for card in catalogue) * MAX_CARRIED * len(facets)
+    left -= carried
+    if left < (max(sizes) if detail == DETAILS[-1] else limit // 3):
+        return None
+    return _filled(catalogue, sizes, left)
+
+
+def content(
+    facets: Sequence[FacetCard],
+    page: Sequence[TopicCard],
+    carried: Sequence[Sequence[TopicCard]],
+    detail: Detail,
+) -> str:
+    """What a model is shown of one page."""
+    numbers: dict[str, list[int]] = {}
+    cards: dict[str, TopicCard] = {}
+    for number, candidates in enumerate(carried, start=1):
+        for card in candidates:
+            cards[card.topic_id] = card
+            numbers.setdefault(card.topic_id, []).append(number)
+    return fence.fenced(
+        [
+            *(facet_block(number, facet, detail) for number, facet in enumerate(facets, start=1)),
+            *(topic_block(card, detail, numbers[topic_id]) for topic_id, card in cards.items()),
+            *(topic_block(card, detail) for card in page),
+        ]
+    )
+
+
+def facet_block(number: int, facet: FacetCard, detail: Detail) -> Block:
+    """A facet under its number."""
+    card: dict[str, object] = {
+        "title": _cut(facet.title, _TITLE),
+        "description": _cut(facet.description, detail.description),
+    }
+    if aliases := _some(facet.aliases, detail.facet_aliases):
+        card["aliases"] = aliases
+    if statements := list(facet.statements[: detail.statements]):
+        card["findings"] = statements
+    return Block(f"facet {number}", canonical_json(card))
+
+
+def topic_block(card: TopicCard, detail: Detail, carried_for: Sequence[int] = ()) -> Block:
+    """A topic under its id, which is all that it is known by."""
+    shown: dict[str, object] = {
+        "title": _cut(card.title, _TITLE),
+        "description": _cut(card.description, detail.description),
+    }
+    if aliases := _some(card.aliases, detail.aliases):
+        shown["aliases"] = aliases
+    carried = f", carried for {' '.join(map(str, carried_for))}" if carried_for else ""
+    return Block(f"topic_id {fence.quoted(card.topic_id)}{carried}", canonical_json(shown))
+
+
+def _filled(catalogue: Sequence[TopicCard], sizes: Sequence[int], room: int) -> tuple[tuple[TopicCard, ...], ...]:
+    pages: list[list[TopicCard]] = [[]]
+    used = 0
+    for card, size in zip(catalogue, sizes, strict=True):
+        if pages[-1] and used + size > room:
+            pages.append([])
+            used = 0
+        pages[-1].append(card)
+        used += size
+    return tuple(map(tuple, pages))
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def _some(aliases: Sequence[str], length: int) -> list[str]:
+    """The first aliases that fit."""
+    kept: list[str] = []
+    for alias in aliases:
+        length -= len(alias)
+        if length < 0:
+            break
+        kept.append(alias)
+    return kept

@@ -21,6 +21,7 @@ from recall.timewindow import iso
 
 SMALLEST_PAGE, LARGEST_PAGE, PAGE = 1000, 48_000, 12_000
 MOST_AROUND = 50
+_SCRAP = 100  # a page does not end with a piece of a text that is shorter than this (nor inside a long character)
 Raw = Callable[[sqlite3.Row, str], str]  # (row of `conversations`, entry id) -> the redacted original JSON
 
 
@@ -55,7 +56,10 @@ def read(
     source_state: SourceState = state_by_stat,
     raw: Raw | None = None,
 ) -> dict[str, object]:
-    """The `read` answer of contract.md. Raises ArgumentError `not_found`, `invalid_limit`, `invalid_cursor`, `stale_cursor`."""
+    """The `read` answer of contract.md.
+
+    Raises ArgumentError `not_found`, `invalid_limit`, `invalid_cursor`, `stale_cursor`.
+    """
     request.checked()
     with database.read() as connection:
         conversation = _conversation(connection, profile, request, current)
@@ -64,7 +68,7 @@ def read(
         return {
             "conversation_id": conversation["conversation_id"],
             "source_state": source_state(conversation),
-            "title": None if conversation["title"] is None else safe(conversation["title"], conversation["rules_version"]),
+            "title": safe(conversation["title"] or "", conversation["rules_version"]) or None,
             "fragments": page.fragments,
             "context": page.context(),
             "next_cursor": page.next_cursor,
@@ -82,7 +86,7 @@ def _conversation(
     if name == "current":
         message = "Nothing of the running conversation is indexed" if current else "No running conversation was named"
         raise ArgumentError("not_found", message, "index it, or pass --current HOST:ID")
-    hint = "`history-recall conversations` lists what is indexed; the running conversation is read as \"current\""
+    hint = '`history-recall conversations` lists what is indexed; the running conversation is read as "current"'
     raise ArgumentError("not_found", f"There is no conversation {name!r} in profile {profile!r}", hint)
 
 
@@ -98,8 +102,8 @@ class _Page:
         self._request = request
         self._raw = raw
         self._middle = self._entry(request.entry_id) if request.entry_id is not None else None
-        self._question = ["read", conversation["conversation_id"], request.entry_id, request.before, request.after]
-        self._question.append(request.raw)
+        around = [request.entry_id, request.before, request.after, request.max_chars] if request.entry_id else []
+        self._question = ["read", conversation["conversation_id"], request.raw, *around]
         self._stamp = [conversation["published_at"], conversation["content_sha256"]]
         self.fragments: list[dict[str, object]] = []
         self.next_cursor: str | None = None
@@ -114,12 +118,12 @@ class _Page:
                 return
             text = self._text(row)
             first = offset if row["seq"] == start else 0
-            end = piece_end(text, first, room)
-            if end > len(text) or (first and first >= len(text)):
+            if first and first >= len(text):
                 raise ArgumentError("invalid_cursor", "The cursor points behind the entry", "ask without the cursor")
-            if len(text) - first > room and self.fragments and end - first < room // 2 and room < 200:
+            if self.fragments and room < _SCRAP and len(text) - first > room:
                 self._stop(row["seq"], first)
                 return
+            end = piece_end(text, first, room)
             self.fragments.append(self._fragment(row, first, end, text))
             room = max(0, room - (end - first))
             if end < len(text):
@@ -136,16 +140,15 @@ class _Page:
         if self._middle is None:
             return {"entry_id": None, "alternate_children": [child for found in forks.values() for child in found]}
         children = forks.get(self._middle["entry_id"], [])
-        return {"entry_id": self._middle["entry_id"], "alternate_children": [*children, *self._siblings()]}
+        return {"entry_id": self._middle["entry_id"], "alternate_children": [*children, *self._siblings(self._middle)]}
 
-    def _siblings(self) -> list[str]:
-        assert self._middle is not None
+    def _siblings(self, middle: sqlite3.Row) -> list[str]:
         rows = self._connection.execute(
             """SELECT entry_id FROM entries
                WHERE conversation_no = ? AND parent_id IS ? AND entry_id <> ? AND chars > 0 ORDER BY seq""",
-            (self._number, self._middle["parent_id"], self._middle["entry_id"]),
+            (self._number, middle["parent_id"], middle["entry_id"]),
         )
-        return [row[0] for row in rows] if self._middle["parent_id"] is not None else []
+        return [row[0] for row in rows] if middle["parent_id"] is not None else []
 
     def _entry(self, entry_id: str) -> sqlite3.Row:
         row = reads.entry(self._connection, self._number, entry_id)
@@ -160,16 +163,15 @@ class _Page:
         rows = reads.around(
             self._connection, self._number, self._middle, self._request.before, self._request.after
         )
-        return [row for row in self._fitting(rows) if row["seq"] >= start]
+        return [row for row in self._fitting(rows, self._middle) if row["seq"] >= start]
 
-    def _fitting(self, rows: list[sqlite3.Row]) -> list[sqlite3.Row]:
+    def _fitting(self, rows: list[sqlite3.Row], middle: sqlite3.Row) -> list[sqlite3.Row]:
         """Drop the farthest entries before the one asked for until that one begins on the first page."""
-        assert self._middle is not None
-        before = [row for row in rows if row["seq"] < self._middle["seq"]]
-        spare = self._request.max_chars - min(self._middle["chars"], self._request.max_chars // 2)
+        before = [row for row in rows if row["seq"] < middle["seq"]]
+        spare = self._request.max_chars - min(middle["chars"], self._request.max_chars // 2)
         while before and sum(row["chars"] for row in before) > spare:
             del before[0]
-        return [*before, *(row for row in rows if row["seq"] >= self._middle["seq"])]
+        return [*before, *(row for row in rows if row["seq"] >= middle["seq"])]
 
     def _place(self) -> tuple[int, int]:
         if self._request.cursor is None:

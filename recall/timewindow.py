@@ -38,6 +38,9 @@ class Window:
         return {"from": iso(self.start), "to": iso(self.end)} if self else None
 
 
+ALWAYS = Window()
+
+
 def parse(days: int | None, from_: str | None, to: str | None, now: int) -> Window:
     """The window that was asked for. Raises ArgumentError `invalid_time`."""
     if days is not None:

@@ -16,7 +16,7 @@ from types import ModuleType
 from recall import segment
 from recall.index import fulltext, fulltext_fts4, fulltext_fts5
 from recall.query import Query, Term
-from recall.timewindow import Window
+from recall.timewindow import ALWAYS, Window
 
 ENGINES: Mapping[str, ModuleType] = {"fts5": fulltext_fts5, "fts4": fulltext_fts4}
 POOL = 300  # matches kept of one query and layer
@@ -34,7 +34,7 @@ class Filters:
     roles: tuple[str, ...]
     hidden: tuple[str, ...] = ()
     delegates: bool = False
-    window: Window = Window()
+    window: Window = ALWAYS
     conversation_no: int | None = None
     topic_nos: tuple[int, ...] | None = None
     without: tuple[int, ...] = ()

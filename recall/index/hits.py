@@ -1,0 +1,109 @@
+"""What an answer says about the entries that were found: the rows, the turns beside them, the facets that cite them.
+
+Plain functions on an open connection; they read only.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from recall.index.matches import Filters
+
+
+def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
+    """Entries by number, without their text."""
+    found = connection.execute(
+        """SELECT e.entry_no, e.conversation_no, e.seq, e.entry_id, e.role, e.at, e.marks, e.sha256, e.chars,
+                  c.started_at, c.rules_version
+           FROM json_each(?) AS chosen
+           JOIN entries AS e ON e.entry_no = chosen.value
+           JOIN conversations AS c USING (conversation_no)""",
+        (json.dumps(list(numbers)),),
+    )
+    return {row["entry_no"]: row for row in found}
+
+
+def texts(connection: sqlite3.Connection, numbers: Iterable[int], most: int = 1 << 62) -> dict[int, str]:
+    """The (first characters of the) texts of entries, by number."""
+    found = connection.execute(
+        """SELECT e.entry_no, substr(e.text, 1, ?) FROM json_each(?) AS chosen
+           JOIN entries AS e ON e.entry_no = chosen.value""",
+        (most, json.dumps(list(numbers))),
+    )
+    return {row[0]: row[1] for row in found}
+
+
+def neighbours(connection: sqlite3.Connection, filters: Filters, numbers: Sequence[int]) -> dict[int, list[int]]:
+    """The turn before and the turn after each entry, where the filters let them in."""
+    beside: dict[int, list[int]] = {}
+    for direction, order in (("<", "DESC"), (">", "ASC")):
+        found = connection.execute(
+            f"""
+            SELECT chosen.value AS entry_no, (
+                SELECT e.entry_no FROM entries AS e JOIN conversations AS c USING (conversation_no)
+                WHERE e.conversation_no = mine.conversation_no AND e.seq {direction} mine.seq AND e.chars > 0
+                  AND {filters.entries()}
+                ORDER BY e.seq {order} LIMIT 1) AS beside
+            FROM json_each(:chosen) AS chosen JOIN entries AS mine ON mine.entry_no = chosen.value
+            """,
+            filters.values() | {"chosen": json.dumps(list(numbers))},
+        )
+        for row in found:
+            if row["beside"] is not None:
+                beside.setdefault(row["entry_no"], []).append(row["beside"])
+    return beside
+
+
+def facets(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
+    """The first facet that cites each entry, with its topic."""
+    found = connection.execute(
+        """SELECT e.entry_no, f.facet_id, f.title, t.topic_id
+           FROM json_each(?) AS chosen
+           JOIN entries AS e ON e.entry_no = chosen.value
+           JOIN facets AS f ON f.conversation_no = e.conversation_no
+           LEFT JOIN memberships AS m ON m.facet_no = f.facet_no
+           LEFT JOIN topics AS t ON t.topic_no = m.topic_no
+           WHERE EXISTS (SELECT 1 FROM evidence AS v WHERE v.facet_no = f.facet_no
+                         AND v.entry_id = e.entry_id AND v.sha256 = e.sha256)
+              OR EXISTS (SELECT 1 FROM findings AS n WHERE n.facet_no = f.facet_no
+                         AND n.entry_id = e.entry_id AND n.sha256 = e.sha256)
+           ORDER BY e.entry_no, f.ordinal DESC""",
+        (json.dumps(list(numbers)),),
+    )
+    return {row["entry_no"]: row for row in found}
+
+
+def conversations(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
+    """Conversations by number."""
+    found = connection.execute(
+        """SELECT c.* FROM json_each(?) AS chosen JOIN conversations AS c ON c.conversation_no = chosen.value""",
+        (json.dumps(list(numbers)),),
+    )
+    return {row["conversation_no"]: row for row in found}
+
+
+def in_scope(connection: sqlite3.Connection, filters: Filters) -> int:
+    """How many conversations the filters leave to be searched."""
+    sql = f"SELECT count(*) FROM conversations AS c WHERE {filters.conversations()}"
+    return int(connection.execute(sql, filters.values()).fetchone()[0])
+
+
+def waiting(connection: sqlite3.Connection, profile_no: int) -> int:
+    """How many known sources of the profile wait to be indexed."""
+    return int(connection.execute("SELECT count(*) FROM queue WHERE profile_no = ?", (profile_no,)).fetchone()[0])
+
+
+def topics(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> tuple[int, ...]:
+    """The number of a topic, by its id or the id of one that was merged into it; () where there is none."""
+    row = connection.execute(
+        """WITH RECURSIVE into_topic (topic_no, merged_into) AS (
+               SELECT topic_no, merged_into FROM topics WHERE profile_no = ? AND topic_id = ?
+               UNION
+               SELECT t.topic_no, t.merged_into FROM into_topic AS i JOIN topics AS t ON t.topic_no = i.merged_into
+           )
+           SELECT topic_no FROM into_topic WHERE merged_into IS NULL""",
+        (profile_no, topic_id),
+    ).fetchone()
+    return () if row is None else (int(row[0]),)

@@ -40,7 +40,7 @@ def without_data_uris(text: str, say: Callable[[str, int], str] = omitted) -> st
 
 def without_runs(text: str) -> str:
     """The text with each long run of base64, on one line or wrapped, replaced."""
-    if not any(_BLOCK.fullmatch(text, at, at + 256) for at in range(0, len(text) - 255, 256)):
+    if len(text) < 512 or not any(_BLOCK.fullmatch(text, at, at + 256) for at in range(0, len(text) - 255, 256)):
         return text
     return _RUN.sub(lambda match: _blob(match.group()), text)
 

@@ -53,13 +53,26 @@ class _Place:
     def covers(self, path: Path) -> bool:
         """Whether a resolved path is one of the logs that this place authorises."""
         if self.kind == "file":
-            return path == self.path or path.parent == self.path.with_suffix("")
+            return path in (self.path, self._subagent_of(path))
         if not paths.contains(self.path, path):
             return False
         depth = len(path.relative_to(self.path).parts)
-        if self.kind == "root":
-            return depth <= 3
-        return depth == 1 or (depth == 2 and path.parent.with_name(path.parent.name + walk.SUFFIX).is_file())
+        return depth == 1 or (depth <= 3 if self.kind == "root" else depth == 2 and self._log_above(path).is_file())
+
+    def parent_of(self, path: Path) -> str | None:
+        """The log that a covered one is a subagent of."""
+        if self.kind == "file":
+            return None if path == self.path else str(self.path)
+        depth = len(path.relative_to(self.path).parts)
+        above = self._log_above(path)
+        return str(above) if depth == 3 or (depth == 2 and above.is_file()) else None
+
+    def _subagent_of(self, path: Path) -> Path | None:
+        return path if self._log_above(path) == self.path else None
+
+    @staticmethod
+    def _log_above(path: Path) -> Path:
+        return path.parent.with_name(path.parent.name + walk.SUFFIX)
 
     def files(self, notes: Notes) -> Iterator[walk.Found]:
         """The logs in it."""
@@ -122,7 +135,7 @@ class Catalogue:
         except OSError as error:
             raise paths.unreadable(error) from error
         paths.check_status(status)
-        item = self._look(place.host, walk.Found(str(path), status, _parent_of(path)))
+        item = self._look(place.host, walk.Found(str(path), status, place.parent_of(path)))
         self._refuse_current(item)
         return item.source
 
@@ -138,6 +151,8 @@ class Catalogue:
             path = paths.resolved(path)
         except OSError as error:
             raise paths.unreadable(error) from error
+        except ValueError as error:
+            raise SourceError("not_authorised", "the path cannot be a path on this system") from error
         paths.check_status(status)
         if path.suffix != walk.SUFFIX:
             raise SourceError("unsupported_source", "the file is not a .jsonl log", "only .jsonl files can be added")
@@ -199,12 +214,6 @@ class Catalogue:
         if self.is_current(item):
             message = "this is the conversation that is running now"
             raise SourceError("current_conversation", message, "index it when it has ended")
-
-
-def _parent_of(path: Path) -> str | None:
-    """The log that a subagent's log belongs to: the folder it lies in is named after it."""
-    parent = path.parent.with_name(path.parent.name + walk.SUFFIX)
-    return str(parent) if parent.is_file() else None
 
 
 def _refused() -> SourceError:

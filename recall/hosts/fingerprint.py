@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from recall.hosts import header
-from recall.hosts.jsonl import Content, Line, Lines
+from recall.hosts.jsonl import Content, Line, Lines, is_blank
 from recall.hosts.parse import BadLine, Decoded
 from recall.hosts.paths import MAX_BYTES, open_source, unreadable
 from recall.types import Fingerprint, SourceRef
@@ -47,7 +47,7 @@ def of_status(status: os.stat_result, content: Content) -> Fingerprint:
 
 def _counts(line: Line) -> bool:
     """Whether a line is content: neither the title slot nor a tail that is not complete."""
-    if line.raw.isspace() or (line.number > 1 and line.ended):
+    if (line.ended and line.number > 1) or is_blank(line.raw):
         return True
     try:
         value = Decoded(line.raw).value()

@@ -102,6 +102,11 @@ class Content:
         self.size += len(data)
 
 
+def is_blank(raw: bytes | bytearray) -> bool:
+    """Whether there is nothing on a line."""
+    return not raw or raw.isspace()
+
+
 def record_bytes(raw: bytes | bytearray) -> memoryview:
     """What a record's hash is over: the line without one CR at its end."""
     return memoryview(raw)[: len(raw) - raw.endswith(b"\r")]

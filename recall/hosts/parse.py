@@ -12,6 +12,8 @@ import json
 import math
 import re
 
+from recall.hosts.jsonl import is_blank
+
 _BOM = b"\xef\xbb\xbf"
 # Escapes that can bring in what has to be replaced; most lines have none, and are not walked.
 _ODD_ESCAPE = re.compile(rb"\\u(?:[dD][89a-fA-F]|0000)")
@@ -41,12 +43,13 @@ _DECODER = json.JSONDecoder(parse_float=_number, parse_constant=_constant, stric
 class Decoded:
     """A line as text. Made before the value, so that the caller can drop the bytes of a long line in between."""
 
-    __slots__ = ("invalid_utf8", "odd", "text")
+    __slots__ = ("blank", "invalid_utf8", "odd", "text")
 
     def __init__(self, raw: bytes | bytearray) -> None:
         data: bytes | bytearray | memoryview = raw
         if raw.startswith(_BOM):
             data = memoryview(raw)[len(_BOM) :]
+        self.blank = is_blank(raw)
         self.odd = _ODD_ESCAPE.search(raw) is not None
         self.invalid_utf8 = False
         try:

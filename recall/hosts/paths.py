@@ -71,6 +71,8 @@ def open_source(source: SourceRef) -> BinaryIO:
         descriptor = os.open(source.path, _FLAGS)
     except OSError as error:
         raise unreadable(error) from error
+    except ValueError as error:
+        raise SourceError("not_authorised", "the path cannot be a path on this system") from error
     try:
         _check(source.path, os.fstat(descriptor))
         return os.fdopen(descriptor, "rb")
@@ -84,7 +86,8 @@ def open_source(source: SourceRef) -> BinaryIO:
 
 def _check(path: str, status: os.stat_result) -> None:
     check_status(status)
-    if os.path.realpath(path) != os.path.normpath(path) or not os.path.samestat(os.lstat(path), status):
+    real, given = os.path.normcase(os.path.realpath(path)), os.path.normcase(os.path.normpath(path))
+    if real != given or not os.path.samestat(os.lstat(path), status):
         raise SourceError("not_authorised", "a symbolic link is not followed", "give the path of the file itself")
 
 

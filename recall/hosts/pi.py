@@ -24,7 +24,7 @@ from recall.hosts import header, text
 from recall.hosts.facts import Tally
 from recall.hosts.fingerprint import Standing, fingerprint, of_status
 from recall.hosts.header import Head
-from recall.hosts.jsonl import Content, Line, Lines, record_bytes
+from recall.hosts.jsonl import Content, Line, Lines, is_blank, record_bytes
 from recall.hosts.notes import Notes
 from recall.hosts.parse import BadLine, Decoded
 from recall.hosts.paths import MAX_BYTES, open_source, unreadable
@@ -102,8 +102,13 @@ class PiLog:
             for line in Lines(file, min(status.st_size, MAX_BYTES)):
                 if self._cancelled():
                     raise StateError("cancelled", "reading was cancelled")
-                entry = self._entry_of(line)
-                del line
+                place = Position(line.number, line.offset, len(line.raw))
+                digest = sha256(record_bytes(line.raw)).hexdigest()
+                decoded = Decoded(line.raw)
+                kept = self._count(line)
+                del line  # the bytes of a long line are not held while it is parsed
+                entry = self._entry(decoded, kept, place, digest)
+                del decoded, kept
                 if entry is not None:
                     yield entry
                     del entry  # while the next line is read, a long text is held by whoever wants it, or by nobody
@@ -118,59 +123,58 @@ class PiLog:
             raise header.empty()
         self._done = True
 
-    def _entry_of(self, line: Line) -> Entry | None:
-        record = self._record(line)
-        if record is None:
-            return None
-        place = Position(line.number, line.offset, len(line.raw))
-        return self._entry(record, place, sha256(record_bytes(line.raw)).hexdigest())
-
-    def _record(self, line: Line) -> Mapping[str, object] | None:
-        """The record of a line that is neither blank, bad, slot nor header; counts the line for the fingerprint."""
-        if line.raw.isspace():
+    def _count(self, line: Line) -> Line | None:
+        """Take a line into the fingerprint. The first and an unended one come back: what they are has to be seen."""
+        if (line.ended and line.number > 1) or is_blank(line.raw):
             self._content.add(line.raw, ended=line.ended)
             return None
-        decoded = Decoded(line.raw)
+        return line
+
+    def _entry(self, decoded: Decoded, kept: Line | None, place: Position, digest: str) -> Entry | None:
+        if decoded.blank:
+            return None
         try:
             value = decoded.value()
         except BadLine as error:
-            self._bad(line, error.code)
+            self._bad(kept, place, error.code)
             return None
-        if line.number == 1 and isinstance(value, dict) and value.get("type") == "title":
-            self._slot_title = header.slot_title(value)
-            return None
-        if not line.ended and not isinstance(value, dict):
-            self._torn(line)
-            return None
-        self._content.add(line.raw, ended=line.ended)
+        if kept is not None:
+            if kept.number == 1 and isinstance(value, dict) and value.get("type") == "title":
+                self._slot_title = header.slot_title(value)
+                return None
+            if not kept.ended and not isinstance(value, dict):
+                self._torn(place)
+                return None
+            self._content.add(kept.raw, ended=kept.ended)
         if decoded.invalid_utf8:
-            self._notes.add("invalid_utf8", line.number, "bytes that are not UTF-8 were replaced")
+            self._notes.add("invalid_utf8", place.line, "bytes that are not UTF-8 were replaced")
         if self._head is None:
             self._head = header.head(value)
             return None
         if not isinstance(value, dict):
-            self._skip(line.number, "not_an_object")
+            self._skip(place.line, "not_an_object")
             return None
-        return value
+        return self._read(value, place, digest)
 
-    def _bad(self, line: Line, code: str) -> None:
-        if not line.ended:
-            self._torn(line)
-        elif line.number == 1 and line.raw.startswith(header.SLOT_START):
+    def _bad(self, kept: Line | None, place: Position, code: str) -> None:
+        if kept is not None and not kept.ended:
+            self._torn(place)
+        elif kept is not None and kept.raw.startswith(header.SLOT_START):
             self._notes.add("damaged_title", 1, "the title slot cannot be read")
         else:
-            self._content.add(line.raw, ended=True)
-            self._notes.add(code, line.number, _SENTENCES[code])
+            if kept is not None:
+                self._content.add(kept.raw, ended=True)
+            self._notes.add(code, place.line, _SENTENCES[code])
 
-    def _torn(self, line: Line) -> None:
-        message = f"the last line is not complete yet; it begins at byte {line.offset} and was left out"
-        self._notes.add("torn_tail", line.number, message)
+    def _torn(self, place: Position) -> None:
+        message = f"the last line is not complete yet; it begins at byte {place.offset} and was left out"
+        self._notes.add("torn_tail", place.line, message)
 
     def _skip(self, number: int, code: str) -> None:
         self._notes.add(code, number, _SENTENCES[code])
         self._skipped_records.append(len(self._tree) + len(self._skipped_records))
 
-    def _entry(self, record: Mapping[str, object], place: Position, digest: str) -> Entry | None:
+    def _read(self, record: Mapping[str, object], place: Position, digest: str) -> Entry | None:
         host_id = record.get("id")
         host_id = host_id if isinstance(host_id, str) and host_id else None
         if record.get("type") in ("session", "title"):

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from recall.hosts import header
 from recall.hosts.header import Head
-from recall.hosts.jsonl import Line, Lines
+from recall.hosts.jsonl import Line, Lines, is_blank
 from recall.hosts.parse import BadLine, Decoded
 from recall.hosts.paths import open_source, unreadable
 from recall.redact import redact_text
@@ -76,7 +76,7 @@ class _Start:
 
     def take(self, line: Line) -> None:
         """One more line. Raises SourceError `invalid_source`."""
-        if line.raw.isspace():
+        if is_blank(line.raw):
             return
         try:
             value = Decoded(line.raw).value()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 ROLE_WEIGHTS: Mapping[str, float] = {"user": 1.0, "assistant": 1.0, "tool": 0.6, "summary": 0.5, "system": 0.5}
 CURATED_WEIGHTS: Mapping[str, float] = {"finding": 1.0, "facet": 1.0, "summary": 0.0, "topic": 0.1}
-NEIGHBOUR_WEIGHT = 0.25  # of the scores of the turn before and the turn after
+NEIGHBOUR_WEIGHT = 0.2  # of the scores of the turn before and the turn after
 EXACT_BONUS = 1.0  # of the query's best score, for a spelling that stands there letter for letter
 RECIPROCAL = 60
 

@@ -15,7 +15,7 @@ from recall import cursor as cursors
 from recall import query as querying
 from recall import ranking, snippet
 from recall.errors import ArgumentError, StateError
-from recall.index import hits, matches, reads
+from recall.index import catalogue, hits, matches, reads
 from recall.index.database import Database, profile_number
 from recall.index.matches import Filters, Matches
 from recall.query import Query
@@ -160,11 +160,11 @@ def _filters(
         shown = tuple(mark for mark in filters.hidden if mark != "sidechain")
         filters = replace(filters, conversation_no=row["conversation_no"], hidden=shown)
     if request.topic_id is not None:
-        topics = hits.topics(connection, number, request.topic_id)
-        if not topics:
+        topic = catalogue.topic(connection, number, request.topic_id)
+        if topic is None:
             message = f"There is no topic {request.topic_id!r} in this profile"
             raise ArgumentError("not_found", message, "`history-recall browse` lists the topics")
-        filters = replace(filters, topic_nos=topics)
+        filters = replace(filters, topic_nos=(topic["topic_no"],))
     return filters
 
 

@@ -93,17 +93,3 @@ def in_scope(connection: sqlite3.Connection, filters: Filters) -> int:
 def waiting(connection: sqlite3.Connection, profile_no: int) -> int:
     """How many known sources of the profile wait to be indexed."""
     return int(connection.execute("SELECT count(*) FROM queue WHERE profile_no = ?", (profile_no,)).fetchone()[0])
-
-
-def topics(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> tuple[int, ...]:
-    """The number of a topic, by its id or the id of one that was merged into it; () where there is none."""
-    row = connection.execute(
-        """WITH RECURSIVE into_topic (topic_no, merged_into) AS (
-               SELECT topic_no, merged_into FROM topics WHERE profile_no = ? AND topic_id = ?
-               UNION
-               SELECT t.topic_no, t.merged_into FROM into_topic AS i JOIN topics AS t ON t.topic_no = i.merged_into
-           )
-           SELECT topic_no FROM into_topic WHERE merged_into IS NULL""",
-        (profile_no, topic_id),
-    ).fetchone()
-    return () if row is None else (int(row[0]),)

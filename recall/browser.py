@@ -1,0 +1,275 @@
+"""Browsing: the topics of a profile, the conversations of one topic, or the life of one.
+
+Owns the `browse` answer of contract.md. A topic's description reads on its own: its definition, its timeline and its
+three latest conversations are put together when it is shown. Ids of topics that were merged or retired still lead
+somewhere. Nothing here calls a model.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recall import cursor as cursors
+from recall.errors import ArgumentError
+from recall.index import catalogue, reads
+from recall.index.database import Database, profile_number
+from recall.shown import Resume, SourceState, introduce, no_resume, safe, state_by_stat
+from recall.timewindow import ALWAYS, Window, iso
+
+MOST, LIMIT, LATEST = 50, 10, 3
+
+
+@dataclass(frozen=True, slots=True)
+class BrowseRequest:
+    """What to browse: all topics, or one by its id; `history` shows the life of that one."""
+
+    topic_id: str | None = None
+    history: bool = False
+    window: Window = ALWAYS
+    limit: int = LIMIT
+    cursor: str | None = None
+
+    def checked(self) -> BrowseRequest:
+        """Itself. Raises ArgumentError `invalid_limit`, `usage`."""
+        if not 1 <= self.limit <= MOST:
+            raise ArgumentError("invalid_limit", f"limit is {self.limit}", f"use a number from 1 to {MOST}")
+        if self.history and self.topic_id is None:
+            raise ArgumentError("usage", "history needs a topic", "`history-recall browse` lists the topics")
+        return self
+
+
+def browse(
+    database: Database,
+    profile: str,
+    request: BrowseRequest,
+    current: tuple[str, str] | None = None,
+    source_state: SourceState = state_by_stat,
+    resume: Resume = no_resume,
+) -> dict[str, object]:
+    """The `browse` answer. Raises ArgumentError `not_found`, `invalid_limit`, `invalid_cursor`, `stale_cursor`."""
+    request.checked()
+    with database.read() as connection:
+        number = profile_number(connection, profile)
+        if number is None:
+            if request.topic_id is not None:
+                raise _no_topic(request.topic_id)
+            return _answer("topics", 0, request, [], None)
+        view = _View(connection, number, request, current, source_state, resume)
+        return view.topics() if request.topic_id is None else view.topic(request.topic_id)
+
+
+class _View:
+    """One request on one snapshot."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        number: int,
+        request: BrowseRequest,
+        current: tuple[str, str] | None,
+        source_state: SourceState,
+        resume: Resume,
+    ) -> None:
+        self._connection = connection
+        self._number = number
+        self._request = request
+        self._source_state = source_state
+        self._resume = resume
+        self._without = reads.current_number(connection, number, current)
+        self._revision = reads.generation(connection, number)
+
+    def topics(self) -> dict[str, object]:
+        """Level topics."""
+        window = self._request.window
+        return self._page(
+            "topics",
+            lambda first, limit: catalogue.topics(
+                self._connection, self._number, window, self._without, first, limit
+            ),
+            self._topic,
+        )
+
+    def topic(self, topic_id: str) -> dict[str, object]:
+        """Level conversations, or the life of the topic."""
+        topic = catalogue.topic(self._connection, self._number, topic_id)
+        if topic is None:
+            raise _no_topic(topic_id)
+        head = {"topic": {"topic_id": topic["topic_id"], "title": topic["title"], "state": topic["state"]}}
+        if topic["topic_id"] != topic_id:
+            head["topic"]["asked_for"] = topic_id
+        number = int(topic["topic_no"])
+        if self._request.history:
+            return head | self._page(
+                "history",
+                lambda first, limit: catalogue.events(self._connection, self._number, number, first, limit),
+                _event,
+            )
+        return head | self._page(
+            "conversations",
+            lambda first, limit: self._conversations(number, first, limit),
+            self._conversation,
+        )
+
+    def _page(
+        self,
+        level: str,
+        fetch: Callable[[int, int], list[sqlite3.Row]],
+        shape: Callable[[sqlite3.Row], dict[str, object]],
+    ) -> dict[str, object]:
+        request, first = self._request, 0
+        question = ["browse", level, request.topic_id, request.window.start, request.window.end]
+        if request.cursor is not None:
+            place = cursors.decode(request.cursor, question, self._revision)
+            first = cursors.whole_number(place[0] if len(place) == 1 else None)
+        rows = fetch(first, request.limit + 1)
+        shown = rows[: request.limit]
+        more = len(rows) > len(shown)
+        next_cursor = cursors.encode([first + len(shown)], question, self._revision) if more else None
+        return _answer(level, self._revision, request, [shape(row) for row in shown], next_cursor)
+
+    def _conversations(self, topic_no: int, first: int, limit: int) -> list[sqlite3.Row]:
+        return catalogue.conversations(
+            self._connection, self._number, topic_no, self._request.window, self._without, first, limit
+        )
+
+    def _topic(self, row: sqlite3.Row) -> dict[str, object]:
+        latest = self._conversations(row["topic_no"], 0, LATEST)
+        return {
+            "topic_id": row["topic_id"],
+            "title": row["title"],
+            "description": _described(row, latest),
+            "definition": row["description"],
+            "aliases": json.loads(row["aliases"]),
+            "conversations": row["conversations"],
+            "first_at": iso(row["first_at"]),
+            "last_at": iso(row["last_at"]),
+        }
+
+    def _conversation(self, row: sqlite3.Row) -> dict[str, object]:
+        members = catalogue.memberships(self._connection, row["conversation_no"])
+        facets = [member["facet_no"] for member in members]
+        evidence = _by_facet(catalogue.evidence(self._connection, facets))
+        findings = _by_facet(catalogue.findings(self._connection, facets))
+        rules = row["rules_version"]
+        return introduce(row, self._source_state, self._resume) | {
+            "summary": safe(row["summary"], rules),
+            "facts": json.loads(row["facts"]),
+            "memberships": [
+                {
+                    "topic_id": member["topic_id"],
+                    "facet": safe(member["title"], rules),
+                    "facet_id": member["facet_id"],
+                    "description": safe(member["description"], rules),
+                    "reason": member["reason"],
+                    "evidence": [_cited(cited) for cited in evidence.get(member["facet_no"], [])],
+                    "findings": [_finding(found, rules) for found in findings.get(member["facet_no"], [])],
+                }
+                for member in members
+            ],
+        }
+
+
+def _described(topic: sqlite3.Row, latest: Sequence[sqlite3.Row]) -> str:
+    """A topic's description as it reads on its own."""
+    lines = [topic["description"].strip()]
+    count = topic["conversations"]
+    if topic["first_at"] is not None and topic["last_at"] is not None:
+        span = f"{_day(topic['first_at'])} to {_day(topic['last_at'])}"
+        lines.append(f"Timeline: {span} across {count} conversation{'' if count == 1 else 's'}.")
+    names = [
+        f"{safe(row['title'] or '', row['rules_version']) or row['conversation_id']} ({_day(row['last_at'])})"
+        for row in latest
+    ]
+    if names:
+        lines.append(f"Latest: {'; '.join(names)}.")
+    return "\n".join(line for line in lines if line)
+
+
+def _day(at: int | None) -> str:
+    return (iso(at) or "unknown")[:10]
+
+
+def _by_facet(rows: Sequence[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
+    found: dict[int, list[sqlite3.Row]] = {}
+    for row in rows:
+        found.setdefault(row["facet_no"], []).append(row)
+    return found
+
+
+def _cited(row: sqlite3.Row) -> dict[str, object]:
+    """Evidence; where its entry is off the active branch, or no longer there, the answer says so."""
+    return {
+        "entry_id": row["entry_id"],
+        "sha256": row["sha256"],
+        "status": None if row["marks"] is None else row["marks"].split(),
+    }
+
+
+def _finding(row: sqlite3.Row, rules_version: int) -> dict[str, object]:
+    return {
+        "statement": safe(row["statement"], rules_version),
+        "status": row["status"],
+        "entry_id": row["entry_id"],
+        "sha256": row["sha256"],
+        "quote": safe(row["quote"], rules_version),
+    }
+
+
+_SAYS = {
+    "created": "Created",
+    "joined": "A facet joined",
+    "left": "A facet left",
+    "moved": "A facet moved",
+    "redefined": "Redefined",
+    "merged": "Merged",
+    "retired": "Retired: nothing is left in it",
+    "revived": "Revived",
+}
+
+
+def _event(row: sqlite3.Row) -> dict[str, object]:
+    before, after = json.loads(row["before"]), json.loads(row["after"])
+    return {
+        "at": iso(row["at"]),
+        "kind": row["kind"],
+        "topic_id": row["topic_id"],
+        "conversation_id": row["conversation_id"],
+        "reason": row["reason"],
+        "words": _sentence(row["kind"], row["reason"], before, after),
+        "before": before,
+        "after": after,
+    }
+
+
+def _sentence(kind: str, reason: str, before: Mapping[str, object], after: Mapping[str, object]) -> str:
+    """An event in words."""
+    said = _SAYS.get(kind, kind.capitalize())
+    facet = after.get("facet") or before.get("facet")
+    old, new = before.get("title"), after.get("title")
+    if facet:
+        said += f': "{facet}"'
+    elif old and new and old != new:
+        said += f': "{old}" is now "{new}"'
+    elif new or old:
+        said += f' as "{new or old}"'
+    return f"{said}. {reason}" if reason else f"{said}."
+
+
+def _answer(
+    level: str, revision: int, request: BrowseRequest, entries: list[dict[str, object]], next_cursor: str | None
+) -> dict[str, object]:
+    return {
+        "level": level,
+        "revision": revision,
+        "range": request.window.as_json(),
+        "entries": entries,
+        "next_cursor": next_cursor,
+    }
+
+
+def _no_topic(topic_id: str) -> ArgumentError:
+    message = f"There is no topic {topic_id!r} in this profile"
+    return ArgumentError("not_found", message, "`history-recall browse` lists the topics")

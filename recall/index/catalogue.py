@@ -1,0 +1,158 @@
+"""Topics and the conversations in them, as they are browsed: counted once, ordered by last activity.
+
+Plain functions on an open connection; they read only. A window keeps conversations with an entry inside it, and what
+is counted and called latest follows.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+
+from recall.timewindow import Window
+
+# (conversation, first and last activity that counts): of the whole conversation, or of its entries in the window.
+_WHOLE = """
+SELECT conversation_no, coalesce(started_at, last_active_at) AS first_at, last_active_at AS last_at
+FROM conversations WHERE profile_no = :profile
+"""
+_INSIDE = """
+SELECT e.conversation_no, min(e.at) AS first_at, max(e.at) AS last_at
+FROM entries AS e JOIN conversations AS c USING (conversation_no)
+WHERE c.profile_no = :profile AND e.at >= :start AND e.at < :end
+GROUP BY e.conversation_no
+"""
+
+
+def _active(window: Window) -> str:
+    return _INSIDE if window else _WHOLE
+
+
+def _values(profile_no: int, window: Window, without: int | None) -> dict[str, object]:
+    return {
+        "profile": profile_no,
+        "start": -(1 << 62) if window.start is None else window.start,
+        "end": 1 << 62 if window.end is None else window.end,
+        "without": without,
+    }
+
+
+def topics(
+    connection: sqlite3.Connection, profile_no: int, window: Window, without: int | None, first: int, limit: int
+) -> list[sqlite3.Row]:
+    """Live topics with a conversation in the window, last activity first, from `first` on."""
+    return connection.execute(
+        f"""
+        WITH active AS ({_active(window)}),
+        inside AS (
+            SELECT DISTINCT m.topic_no, f.conversation_no, a.first_at, a.last_at
+            FROM memberships AS m
+            JOIN facets AS f USING (facet_no)
+            JOIN active AS a USING (conversation_no)
+            WHERE f.conversation_no IS NOT :without
+        )
+        SELECT t.*, count(*) AS conversations, min(i.first_at) AS first_at, max(i.last_at) AS last_at
+        FROM inside AS i JOIN topics AS t USING (topic_no)
+        WHERE t.profile_no = :profile AND t.state = 'live'
+        GROUP BY t.topic_no
+        ORDER BY last_at IS NULL, last_at DESC, t.topic_no
+        LIMIT :limit OFFSET :first
+        """,
+        _values(profile_no, window, without) | {"first": first, "limit": limit},
+    ).fetchall()
+
+
+def conversations(
+    connection: sqlite3.Connection,
+    profile_no: int,
+    topic_no: int,
+    window: Window,
+    without: int | None,
+    first: int,
+    limit: int,
+) -> list[sqlite3.Row]:
+    """The conversations of a topic with an entry in the window, last activity first, from `first` on."""
+    return connection.execute(
+        f"""
+        WITH active AS ({_active(window)})
+        SELECT c.*, a.first_at, a.last_at
+        FROM active AS a JOIN conversations AS c USING (conversation_no)
+        WHERE c.conversation_no IS NOT :without AND c.conversation_no IN (
+            SELECT f.conversation_no FROM memberships AS m JOIN facets AS f USING (facet_no)
+            WHERE m.topic_no = :topic)
+        ORDER BY a.last_at IS NULL, a.last_at DESC, c.conversation_no
+        LIMIT :limit OFFSET :first
+        """,
+        _values(profile_no, window, without) | {"topic": topic_no, "first": first, "limit": limit},
+    ).fetchall()
+
+
+def topic(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> sqlite3.Row | None:
+    """A topic by its id, whatever its state; an id that was merged away leads to the topic that took it in."""
+    row: sqlite3.Row | None = connection.execute(
+        """
+        WITH RECURSIVE into_topic (topic_no, merged_into) AS (
+            SELECT topic_no, merged_into FROM topics WHERE profile_no = ? AND topic_id = ?
+            UNION
+            SELECT t.topic_no, t.merged_into FROM into_topic AS i JOIN topics AS t ON t.topic_no = i.merged_into
+        )
+        SELECT t.* FROM into_topic AS i JOIN topics AS t USING (topic_no) WHERE i.merged_into IS NULL
+        """,
+        (profile_no, topic_id),
+    ).fetchone()
+    return row
+
+
+def memberships(connection: sqlite3.Connection, conversation_no: int) -> list[sqlite3.Row]:
+    """The facets of a conversation with their topics, in order."""
+    return connection.execute(
+        """SELECT f.facet_no, f.facet_id, f.title, f.description, m.reason, t.topic_id
+           FROM facets AS f JOIN memberships AS m USING (facet_no) JOIN topics AS t USING (topic_no)
+           WHERE f.conversation_no = ? ORDER BY f.ordinal""",
+        (conversation_no,),
+    ).fetchall()
+
+
+def evidence(connection: sqlite3.Connection, facet_nos: Iterable[int]) -> list[sqlite3.Row]:
+    """What the facets cite, in order; with the marks that the entries have now (none: no longer there)."""
+    return connection.execute(
+        """SELECT v.facet_no, v.entry_id, v.sha256, e.marks
+           FROM json_each(?) AS chosen
+           JOIN evidence AS v ON v.facet_no = chosen.value
+           JOIN facets AS f ON f.facet_no = v.facet_no
+           LEFT JOIN entries AS e ON e.conversation_no = f.conversation_no AND e.entry_id = v.entry_id
+           ORDER BY v.facet_no, v.ordinal""",
+        (json.dumps(list(facet_nos)),),
+    ).fetchall()
+
+
+def findings(connection: sqlite3.Connection, facet_nos: Iterable[int]) -> list[sqlite3.Row]:
+    """What was claimed in the facets, in order."""
+    return connection.execute(
+        """SELECT n.facet_no, n.statement, n.status, n.entry_id, n.sha256, n.quote
+           FROM json_each(?) AS chosen JOIN findings AS n ON n.facet_no = chosen.value
+           ORDER BY n.facet_no, n.ordinal""",
+        (json.dumps(list(facet_nos)),),
+    ).fetchall()
+
+
+def events(
+    connection: sqlite3.Connection, profile_no: int, topic_no: int, first: int, limit: int
+) -> list[sqlite3.Row]:
+    """The life of a topic and of those merged into it, oldest first, from `first` on."""
+    return connection.execute(
+        """
+        WITH RECURSIVE family (topic_no) AS (
+            SELECT :topic
+            UNION
+            SELECT t.topic_no FROM family AS f JOIN topics AS t ON t.merged_into = f.topic_no
+        )
+        SELECT v.*, t.topic_id, c.conversation_id
+        FROM family AS f JOIN topics AS t USING (topic_no) JOIN topic_events AS v USING (topic_no)
+        LEFT JOIN conversations AS c ON c.conversation_no = v.conversation_no
+        WHERE t.profile_no = :profile
+        ORDER BY v.event_no LIMIT :limit OFFSET :first
+        """,
+        {"topic": topic_no, "profile": profile_no, "first": first, "limit": limit},
+    ).fetchall()

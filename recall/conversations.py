@@ -40,6 +40,7 @@ _PROBLEM_STATES = {
     "source_too_large": "too_large",
     "source_missing": "gone",
 }
+_TO_INDEX = frozenset({"new", "grown", "changed", "queued"})
 PAGE = 50
 
 
@@ -64,8 +65,14 @@ class Row:
     def modified_ns(self) -> int:
         return self.listed.mtime_ns if self.listed else self._kept().mtime_ns
 
+    @property
+    def can_be_queued(self) -> bool:
+        """Whether `index-all` would take it."""
+        return self.listed is not None and self.state in _TO_INDEX and not self.running
+
     def _kept(self) -> Stored:
-        assert self.stored is not None, "a row has a source, an indexed conversation, or both"
+        if self.stored is None:
+            raise TypeError("a row has a source, an indexed conversation, or both")
         return self.stored
 
     def as_json(self) -> dict[str, object]:
@@ -136,7 +143,7 @@ def conversations(
     key = ["conversations", settings.profile, host, state]
     place = cursors.decode(cursor, key) if cursor else None
     if place is not None:
-        after = (-int(str(place[0])), str(place[1]))
+        after = (-cursors.whole_number(place[0] if len(place) == 2 else None), str(place[-1]))
         chosen = [row for row in chosen if (-row.modified_ns, row.source) > after]
     page, more = chosen[:limit], len(chosen) > limit
     return {

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand
 from recall.hashing import derived_id
-from recall.hosts import pi
+from recall.hosts.fingerprint import fingerprint
+from recall.hosts.pi import READER_VERSION, PiLog
 from recall.index import lease, publish, stored, topics
 from recall.index.lease import Owner
 from recall.index.staging import Staging
@@ -23,7 +24,6 @@ from recall.models.calls import Road
 from recall.models.tokens import Meter
 from recall.redact import RULES_VERSION, Redactor
 from recall.run import Progress, Run
-from recall.settings import OFFLINE
 from recall.steps.analyse import analyse
 from recall.steps.place import place
 from recall.types import Analysis, Outline, Placement, SourceRef
@@ -71,8 +71,8 @@ class Curator:
     async def curate(self, source: SourceRef, *, force: bool) -> Curated:
         """Index one source. Raises SourceError, ModelError or StateError; nothing of it is visible then."""
         standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
-        if standing.unchanged:
-            return self._nothing_to_do(source, standing)
+        if standing.unchanged is not None:
+            return self._nothing_to_do(source, standing.unchanged, standing)
         calls = self._road.calls
         with self._run.database.write() as connection:
             lease.acquire(
@@ -80,7 +80,7 @@ class Curator:
             )
         try:
             reading = self._read(source, standing)
-            analysis = await self._analyse(reading, force=force)
+            analysis = await self._analyse(reading)
             published = await self._place_and_publish(reading, analysis)
         finally:
             # Also after a cancel: the road has ended every request that it started before it raised.
@@ -95,12 +95,11 @@ class Curator:
             dict(reading.redactor.counts),
         )
 
-    def _nothing_to_do(self, source: SourceRef, standing: Standing) -> Curated:
-        assert standing.before is not None
+    def _nothing_to_do(self, source: SourceRef, indexed: Stored, standing: Standing) -> Curated:
         if standing.touched:  # same contents under another time or inode: keep the listing quiet about it
             with self._run.database.write() as connection:
-                stored.remember_file(connection, standing.before.conversation_no, source.path, standing.fingerprint)
-        return Curated(source, standing.before.conversation_id, None, NO_REPAIR, 0, {})
+                stored.remember_file(connection, indexed.conversation_no, source.path, standing.fingerprint)
+        return Curated(source, indexed.conversation_id, None, NO_REPAIR, 0, {})
 
     def _read(self, source: SourceRef, standing: Standing) -> _Reading:
         before = standing.before
@@ -111,7 +110,7 @@ class Curator:
         redactor = Redactor(known)
         staging = Staging(self._run.database.staging())
         size = standing.fingerprint.size
-        with pi.PiLog(source, redactor, cancelled=self._run.cancellation) as log:
+        with PiLog(source, redactor, cancelled=self._run.cancellation) as log:
             for reached in staging.fill(log.entries()):
                 self._run.cancellation.check()
                 self._progress(source, "reading", reached, size)
@@ -125,7 +124,7 @@ class Curator:
         minted = derived_id("c", self._run.settings.profile, header.host, header.host_conversation_id)
         return _Reading(source, before.conversation_id if before else minted, before, outline, redactor, staging)
 
-    async def _analyse(self, reading: _Reading, *, force: bool) -> Analysis:
+    async def _analyse(self, reading: _Reading) -> Analysis:
         cuts = frozenset(reading.before.cuts) if reading.before else frozenset()
         self._progress(reading.source, "analysing", 0, 0, now=True)
 
@@ -133,14 +132,18 @@ class Curator:
             self._progress(reading.source, "analysing", done, total, now=True)
 
         settings = self._run.settings
-        analysis = await analyse(reading.staging, self._road, self._meter, cuts, source=reading.source.path, progress=step)
-        facets = {publish.facet_id(reading.conversation_id, facet): facet for facet in reversed(analysis.facets)}
-        return replace(
-            analysis,
-            facets=tuple(reversed(facets.values())),
-            extractive=settings.model == OFFLINE,
+        analysis = await analyse(
+            reading.staging,
+            self._road,
+            self._meter,
+            cuts,
+            source=reading.source.path,
+            progress=step,
             model=settings.model,
+            extractive=settings.offline,
         )
+        facets = {publish.facet_id(reading.conversation_id, facet): facet for facet in reversed(analysis.facets)}
+        return replace(analysis, facets=tuple(reversed(facets.values())))
 
     async def _place_and_publish(self, reading: _Reading, analysis: Analysis) -> publish.Published:
         """Place against the catalogue as it is, publish; once more where another run changed a chosen topic."""
@@ -181,7 +184,7 @@ class Curator:
             placeholders=reading.redactor.locations,
             redactions=reading.redactor.counts,
             rules_version=RULES_VERSION,
-            reader_version=pi.READER_VERSION,
+            reader_version=READER_VERSION,
             now=self._run.clock(),
         )
         with self._run.database.write() as connection:
@@ -191,7 +194,7 @@ class Curator:
     def _confirm_source(self, reading: _Reading) -> None:
         """What was read must still stand at the start of the source; growth is fine and shows as `grown`."""
         read = reading.outline.fingerprint
-        now = pi.fingerprint(reading.source, prefix_bytes=read.content_bytes)
+        now = fingerprint(reading.source, prefix_bytes=read.content_bytes)
         if now.prefix_sha256 != read.content_sha256:
             message = f"{reading.source.path} was rewritten while it was being indexed; nothing was published"
             raise SourceError("stale_evidence", message, "index it again; what was paid for is in the cache")

@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 
 from recall.errors import SourceError
-from recall.hosts import pi
+from recall.hosts.fingerprint import fingerprint
+from recall.hosts.pi import READER_VERSION
+from recall.hosts.probe import probe
 from recall.index import stored
 from recall.index.database import Database
 from recall.index.stored import Stored
@@ -17,11 +19,15 @@ from recall.types import Fingerprint, SourceRef
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a source stands to the index. `touched`: the same contents, but time, inode or path are new."""
+    """How a source stands to the index.
+
+    `before` is what is indexed of its conversation; `unchanged` the same where nothing is to be done.
+    `touched`: the same contents, but time, inode or path are new.
+    """
 
     before: Stored | None
     fingerprint: Fingerprint
-    unchanged: bool
+    unchanged: Stored | None
     touched: bool
 
 
@@ -31,20 +37,22 @@ def stand(database: Database, profile_no: int, source: SourceRef, settings: Sett
     Raises SourceError: what the reader raises for a source that cannot be read, and `duplicate_conversation`
     where the conversation was indexed from another file that is still there and holds at least as much.
     """
-    header = pi.probe(source)
+    header = probe(source)
     with database.read() as connection:
         before = stored.by_identity(connection, profile_no, source.host, header.host_conversation_id)
-    now = pi.fingerprint(source, prefix_bytes=before.content_bytes if before else None)
+    now = fingerprint(source, prefix_bytes=before.content_bytes if before else None)
     if before is None:
-        return Standing(None, now.fingerprint, unchanged=False, touched=False)
+        return Standing(None, now.fingerprint, unchanged=None, touched=False)
     same = now.fingerprint.content_sha256 == before.content_sha256
-    if before.source != source.path and os.path.exists(before.source) and not _is_superset(now.prefix_sha256, before, same):
+    elsewhere = before.source != source.path and os.path.exists(before.source)
+    if elsewhere and not _is_superset(now.prefix_sha256, before, same):
         message = f"{source.path} holds a conversation that is indexed from {before.source}, and not more of it"
         hint = "index that file instead; a copy that goes on from it would count"
         raise SourceError("duplicate_conversation", message, hint, {"indexed_from": before.source})
     file = now.fingerprint
     touched = before.source != source.path or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
-    return Standing(before, file, same and not force and _as_good(before, settings), touched)
+    unchanged = before if same and not force and _as_good(before, settings) else None
+    return Standing(before, file, unchanged, touched)
 
 
 def _is_superset(prefix_sha256: str | None, before: Stored, same: bool) -> bool:
@@ -58,4 +66,4 @@ def _as_good(before: Stored, settings: Settings) -> bool:
     mean reading again.
     """
     replaced = before.extractive and settings.model != OFFLINE
-    return before.rules_version == RULES_VERSION and before.reader_version == pi.READER_VERSION and not replaced
+    return before.rules_version == RULES_VERSION and before.reader_version == READER_VERSION and not replaced

@@ -1,7 +1,8 @@
 """Indexing on request: one source, a bounded batch from the queue, a rebuild, and what a run would send.
 
-Sources are taken one after another, so that placement sees what was published before; the requests of one source run
-side by side. A failure is kept with its code and does not stop a batch; a spent budget, a missing consent and a cancel do.
+Sources are taken one after another, so that placement sees what was published before; the requests of one source
+run side by side. A failure is kept with its code and does not stop a batch; a spent budget, a missing consent and a
+cancel do.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
 from recall.models.calls import CallLimits, Road
 from recall.models.choose import choose_model
+from recall.models.gate import ConsentGate
 from recall.models.tokens import meter_for
 from recall.run import Run
 from recall.types import SourceRef
 
-_QUEUED_STATES = frozenset({"new", "grown", "changed", "queued"})
 # What is no failure of a batch: there is nothing to index, or nothing more than what is indexed.
 _SKIPPED = frozenset(
     {"source_empty", "source_missing", "not_authorised", "current_conversation", "duplicate_conversation"}
@@ -154,9 +155,18 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
     """Run the work on one event loop with one road and one owner; returns how many requests were charged."""
 
     async def whole() -> int:
-        model = choose_model(run.settings)
+        model = choose_model(run.settings, run.database)
         limits = CallLimits.of(run.settings, batch_calls=calls)
-        road = Road(run.database, profile_no, run.run_id, model, limits, cancelled=run.cancellation, clock=run.clock)
+        road = Road(
+            run.database,
+            profile_no,
+            run.run_id,
+            model,
+            limits,
+            consent=ConsentGate(run.database, profile_no),
+            clock=run.clock,
+            cancelled=run.cancellation,
+        )
         run.cancellation.listen(road.cancel)
         try:
             with Owner(run.database.path) as owner:
@@ -170,7 +180,7 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
 
 def _fill_queue(run: Run, profile_no: int) -> None:
     found, _ = conversations.rows(run.settings, run.database)
-    ready = [(row.source, row.host) for row in found if row.listed and row.state in _QUEUED_STATES and not row.running]
+    ready = [(row.source, row.host) for row in found if row.can_be_queued]
     with run.database.read() as connection:
         known = {job.source for job in jobs.waiting(connection, profile_no)}
     if all(source in known for source, _ in ready):

@@ -65,7 +65,7 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
     values = _config(env, home) | {
         key[len(PREFIX) :].lower(): value for key, value in env.items() if key.startswith(PREFIX) and value != ""
     }
-    values |= {key: value for key, value in (overrides or {}).items() if value is not None}
+    values |= overrides or {}
     numbers = {name: _number(name, values.get(name), *limits) for name, limits in _NUMBERS.items()}
     repair = values.get("repair", "due")
     if repair not in _REPAIR:
@@ -120,7 +120,8 @@ def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
         elif isinstance(value, str | int):
             flat[key] = str(value)
         elif not isinstance(value, dict):
-            raise ArgumentError("usage", f"{path}: {key} must be a string, a number or a boolean", "see docs/settings.md")
+            message = f"{path}: {key} must be a string, a number or a boolean"
+            raise ArgumentError("usage", message, "see docs/settings.md")
     return flat
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from recall import conversations
+from recall.consents import consents
 from recall.index import fulltext, jobs, lease, ledger, stored
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
-from recall.consents import consents
 from recall.models.endpoints import endpoint_of
 from recall.run import now_ms
 from recall.settings import Settings
@@ -33,6 +33,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
         granted = consents(settings, connection, number)
         problems = [] if number < 0 else fulltext.check(connection, number)
         engine = fulltext.engine_of(connection, number) if number >= 0 else None
+    endpoint = None if settings.offline else endpoint_of(settings.model, settings.api_base)
     answer: dict[str, object] = {
         "profile": settings.profile,
         "schema": SCHEMA_VERSION,
@@ -53,7 +54,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
             "batch_calls": settings.batch_calls,
             "daily_calls": settings.daily_calls,
         },
-        "model": {"name": settings.model, "endpoint": None if settings.offline else endpoint_of(settings.model, settings.api_base), "repair": "none"},
+        "model": {"name": settings.model, "endpoint": endpoint},
         "consent": granted,
         "text_index": {"engine": engine, "healthy": not problems, "problems": problems},
         "database": {

@@ -72,7 +72,7 @@ class SourceWarning:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a source says of itself. `host_conversation_id` is the identity; title and cwd are display only (redacted)."""
+    """What a source says of itself. `host_conversation_id` is the identity; title and cwd are for display, redacted."""
 
     host: str
     host_conversation_id: str

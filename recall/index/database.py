@@ -175,7 +175,7 @@ def _install(connection: sqlite3.Connection) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make the file complete beside its place, then link it in: a kill leaves no half-made index, a race has one winner."""
+    """Make the file complete beside its place, then link it in: a kill leaves no half-made index, a race one winner."""
     missing = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if missing:
@@ -259,8 +259,8 @@ def ensure_profile(connection: sqlite3.Connection, name: str, now: int) -> int:
     found = profile_number(connection, name)
     if found is not None:
         return found
-    connection.execute("INSERT INTO profiles (name, created_at) VALUES (?, ?)", (name, now))
-    number = profile_number(connection, name)
-    assert number is not None
-    fulltext.create(connection, number)
-    return number
+    row = connection.execute(
+        "INSERT INTO profiles (name, created_at) VALUES (?, ?) RETURNING profile_no", (name, now)
+    ).fetchone()
+    fulltext.create(connection, int(row["profile_no"]))
+    return int(row["profile_no"])

@@ -27,9 +27,14 @@ class Job:
 
 
 def enqueue(
-    connection: sqlite3.Connection, profile_no: int, sources: Iterable[tuple[str, str]], now: int, *, force: bool = False
+    connection: sqlite3.Connection,
+    profile_no: int,
+    sources: Iterable[tuple[str, str]],
+    now: int,
+    *,
+    force: bool = False,
 ) -> int:
-    """Queue (source, host) pairs in the given order; what is queued already keeps its place. Returns how many are new."""
+    """Queue (source, host) pairs in the given order; what is queued keeps its place. Returns how many are new."""
     before = connection.total_changes
     connection.executemany(
         """INSERT INTO queue (profile_no, source, host, queued_at, force) VALUES (?, ?, ?, ?, ?)

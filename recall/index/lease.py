@@ -125,7 +125,14 @@ def acquire(
 
 
 def progress(
-    connection: sqlite3.Connection, profile_no: int, source: str, owner: Owner, stage: str, done: int, total: int, now: int
+    connection: sqlite3.Connection,
+    profile_no: int,
+    source: str,
+    owner: Owner,
+    stage: str,
+    done: int,
+    total: int,
+    now: int,
 ) -> None:
     """Say how far the work is. Raises StateError `lease_lost` where the lease is not ours any more."""
     changed = connection.execute(

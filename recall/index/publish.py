@@ -175,10 +175,8 @@ def _write_facets(
 ) -> None:
     facets = plan.analysis.facets
     ids = [facet_id(plan.conversation_id, facet) for facet in facets]
-    stored = {
-        row["facet_id"]: row
-        for row in connection.execute("SELECT facet_no, facet_id, title FROM facets WHERE conversation_no = ?", (number,))
-    }
+    rows = connection.execute("SELECT facet_no, facet_id, title FROM facets WHERE conversation_no = ?", (number,))
+    stored = {row["facet_id"]: row for row in rows}
     for old_id, row in stored.items():
         _delete_evidence(connection, row["facet_no"])
         if old_id not in ids:

@@ -36,7 +36,7 @@ class Staging:
         self._connection.execute("BEGIN")
         try:
             for entry in entries:
-                                position = entry.position
+                position = entry.position
                 self._connection.execute(
                     _INSERT,
                     (

@@ -87,7 +87,8 @@ class TopicWriter:
         topic_id = minted_id("t")
         after = {"title": draft.title, "description": draft.description, "aliases": list(draft.aliases)}
         number = self._connection.execute(
-            """INSERT INTO topics (topic_id, profile_no, title, description, aliases, extractive, created_at, changed_at)
+            """INSERT INTO topics
+                 (topic_id, profile_no, title, description, aliases, extractive, created_at, changed_at)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
             (
                 topic_id,

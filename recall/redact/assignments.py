@@ -12,10 +12,23 @@ from functools import lru_cache
 from . import rules_structure as rules
 from .names import NAME_ANCHORS, Name, judge
 from .rule import Span
-from .values import has_digit, has_letter, is_plain_number, is_public_id, is_reference, is_weak_secret, looks_random, looks_secret
+from .values import (
+    has_digit,
+    has_letter,
+    is_plain_number,
+    is_public_id,
+    is_reference,
+    is_weak_secret,
+    looks_random,
+    looks_secret,
+)
 
 REACH = 8192
 WEIGHT = 20
+_BY_GROUP = {
+    group: tuple(syntax for syntax in rules.SYNTAXES if any(letter in syntax.opens for letter in group))
+    for group in {"", *rules.GROUPS.values()}
+}
 _CJK = "\u2e80-\u30fb\u30fd-\u9fff\uac00-\ud7af\uff01-\uff65"
 _PAIR = r"[,;&)\]}]?[ ]?[A-Za-z_][\w.\- ]{0,30}(?:=|:\s)"
 _BARE = re.compile(
@@ -121,15 +134,18 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
+    if end >= len(text) or (text[end].isascii() and text[end].isalnum()) or text[end] in "/;":
+        return None
     line = max(text.rfind("\n", max(0, start - 300), start) + 1, start - 300, 0)
     before = text[line:start]
     word = text[start:end]
     block = _block(text, end, name)
     if block is not None:
         return block
-    for syntax in rules.SYNTAXES:
+    group = rules.GROUPS.get(text[end:end + 1], "")
+    for syntax in _BY_GROUP[group]:
         joined = syntax.join.match(text, end)
-        if joined is None or (syntax.before is not None and not syntax.before.search(before + "")):
+        if joined is None or (syntax.before is not None and not syntax.before.search(before)):
             continue
         quote = joined.groupdict().get("q")
         if quote:
@@ -168,7 +184,7 @@ _CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
 def _closing(text: str, start: int, quote: str) -> int | None:
     """Where the string ends that this quote, at this depth of escaping, opened; the line's end if it was cut off."""
     limit = min(len(text), start + REACH)
-    if quote[-1] not in "\"'`" or len(quote) == 3 and quote in ('"""', "'''"):
+    if quote[-1] not in "\"'`" or (len(quote) == 3 and quote in ('"""', "'''")):
         closer = _CLOSERS.get(quote, quote)
         at = text.find(closer, start, limit)
         if at < 0 and quote[0] in "&%\\":
@@ -186,7 +202,7 @@ def _closing(text: str, start: int, quote: str) -> int | None:
         while slashes > start and text[slashes - 1] == "\\":
             slashes -= 1
         run = at - slashes
-        if run <= depth and (run == depth or depth) or (run - depth) % (2 * (depth + 1)) == 0:
+        if (run <= depth and (run == depth or depth)) or (run - depth) % (2 * (depth + 1)) == 0:
             return at - min(run, depth)
         at = text.find(mark, at + 1, stop)
     rest = re.compile(r"[^\s\"'`,;]{3,}").match(text, start, stop)
@@ -244,7 +260,7 @@ def _accept_bare(text: str, before: str, word: str, start: int, end: int, name: 
     if syntax.proof == "column":
         return at_edge and _has_sign(value) and (looks_secret(value) or word.isupper() or (name.kind == "password" and _LINE_START.search(before) is not None)) and not value.startswith(("-", "="))
     if syntax.proof == "lone":
-        return at_edge and (looks_secret(value) or bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value))
+        return at_edge and (looks_secret(value) or (bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value)))
     if syntax.proof == "flag":
         if _has_sign(value) or (value.isdigit() and len(value) >= 4):
             return True
@@ -332,7 +348,7 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
 
 def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
     """A value in running text: it has to look like one, or to end the sentence without being a common word."""
-    if is_reference(value, False) or text[end:end + 1] in ("(", "=") or is_plain_number(value) and name.kind not in ("pin", "otp", "password"):
+    if is_reference(value, False) or text[end:end + 1] in ("(", "=") or (is_plain_number(value) and name.kind not in ("pin", "otp", "password")):
         return False
     if name.kind in ("pin", "otp"):
         return verb and value.isdigit() and 4 <= len(value) <= 8

@@ -8,6 +8,8 @@ from .rule import Span
 SHORTEST = 512
 WEIGHT = 1
 _DATA_ADDRESS = re.compile(r"data:(?P<mime>[a-z]{1,20}/[\w.+\-]{1,60})?(?:;[\w\-]{1,30}=[\w\-]{1,60}){0,4};base64,(?P<v>[A-Za-z0-9+/_\-]{64,}+={0,2})")
+# A run of this length covers one of these blocks whole, wherever it begins.
+_BLOCK = re.compile(r"[A-Za-z0-9+/_\-]{256}")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[A-Za-z0-9+/]{512,}+|[A-Za-z0-9_\-]{512,}+)={0,2}")
 
 
@@ -18,7 +20,7 @@ def find(text: str) -> Iterator[tuple[Span, str]]:
         for match in _DATA_ADDRESS.finditer(text):
             done = match.end()
             yield Span(match.start(), match.end(), "blob", WEIGHT), note(match.group("mime") or "base64", match.group("v"))
-    if len(text) >= SHORTEST:
+    if len(text) >= SHORTEST and any(_BLOCK.match(text, at) for at in range(0, len(text), SHORTEST // 2)):
         for match in _RUN.finditer(text):
             if match.start() >= done and is_blob(match.group()):
                 yield Span(match.start(), match.end(), "blob", WEIGHT), note("base64", match.group())

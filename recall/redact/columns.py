@@ -13,7 +13,7 @@ _INSERT = re.compile(r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]
 _ROW = re.compile(r"\(([^()\n]{1,1000})\)")
 _CELL = re.compile(r"\s*('(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|[^,]*)\s*(?:,|$)")
 _ENV_LINE = re.compile(r"(?m)^[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$")
-_ENV_SIGN = re.compile(r"(?i)\.env\b|\bprintenv\b|(?:^|\n)\$ env\b|env_file|dotenv")
+_ENV_SIGNS = (".env", "printenv", "$ env", "env_file", "dotenv")
 _PLAIN_NAME = re.compile(r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|revision|digest|checksum|etag|version|uuid|guid|path|dir|url|uri|host|hostname|image|build|run|trace|span|request|home|lang|shell|term|user|pwd|date|time|tag|branch|arn|region|name|email|public|addr|address|bucket|model|file|integrity|fingerprint)(?:_|$|\d)")
 _MANIFEST = re.compile(r"(?m)^([ \t>]*)kind:\s*[\"']?(?:Secret|SealedSecret)[\"']?\s*$")
 _DATA = re.compile(r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?$")
@@ -26,7 +26,7 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         yield from _insert(text)
     if "kind:" in lower and "secret" in lower:
         yield from _manifest(text)
-    if "env" in lower and _ENV_SIGN.search(text) is not None:
+    if "env" in lower and any(sign in lower for sign in _ENV_SIGNS):
         yield from _environment(text)
     if hits:
         yield from _table(text, hits)
@@ -67,7 +67,7 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
                 raw = cells[index]
                 value = raw.strip(" \"'`*\r|│")
                 start = position + offset + sum(len(cell) + 1 for cell in cells[:index]) + raw.find(value) if value else 0
-                sure = is_weak_secret(value, True) and (has_digit(value) or mark != "|" and name.strength == 3) if name.strength == 3 else looks_secret(value)
+                sure = is_weak_secret(value, True) and (has_digit(value) or (mark != "|" and name.strength == 3)) if name.strength == 3 else looks_secret(value)
                 if value and sure and " " not in value and not is_reference(value, False):
                     yield Span(start, start + len(value), name.kind, WEIGHT)
             if line_end < 0:

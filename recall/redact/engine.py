@@ -61,11 +61,15 @@ _SOUGHT_BY_HIT = {
 }
 _NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
 _RUN = re.compile(r"[A-Za-z0-9_\-]{20,}")
+_SHORT_RUN = re.compile(r"[A-Za-z0-9_\-]{12}")  # is in every token
+_JOINING = re.compile(r"[\s:=\"'`>|,]")
 _SHORTEST_RUN = 49  # of the run rules that ask for no dot behind their run
 
 
 def find(text: str) -> list[tuple[Span, str | None]]:
     """Spans in order, not overlapping, each with the note that replaces it or None where it is a secret."""
+    if len(text) < 16 and text.isascii() and not _JOINING.search(text):
+        return []
     lower = fold(text)
     spans: list[Span] = list(_vendor(text))
     names: list[tuple[int, int]] = []
@@ -91,6 +95,8 @@ def fold(text: str) -> str:
 def _vendor(text: str) -> Iterator[Span]:
     if len(text) < 12:
         return
+    if _SHORT_RUN.search(text) is None:
+        return
     done = 0
     for hit in _AT_WORD.finditer(text):
         if hit.start() >= done:
@@ -100,22 +106,26 @@ def _vendor(text: str) -> Iterator[Span]:
                     done = span.end
                     yield span
                     break
-    for hit in _AT_ESCAPE.finditer(text):
-        for rule in _BY_HIT[hit.group(1)]:
-            span = _try(rule, text, hit.start(1), VENDOR_WEIGHT)
-            if span is not None:
-                yield span
-                break
     for run in _RUN.finditer(text):
-        if run.end() - run.start() < _SHORTEST_RUN and text[run.end():run.end() + 1] != ".":
-            continue
-        for rule in _RUN_RULES:
-            match = rule.pattern.search(text, run.start(), run.start() + 200)
-            # behind an escaped line end the run begins a letter or two before the token
-            if match is not None and match.start() <= run.start() + 3:
-                span = _try(rule, text, match.start(), VENDOR_WEIGHT)
+        if run.end() - run.start() >= _SHORTEST_RUN or text[run.end():run.end() + 1] == ".":
+            yield from _by_run(text, run.start())
+    if "\\" in text or "%" in text or "[" in text:
+        for hit in _AT_ESCAPE.finditer(text):
+            for rule in _BY_HIT[hit.group(1)]:
+                span = _try(rule, text, hit.start(1), VENDOR_WEIGHT)
                 if span is not None:
                     yield span
+                    break
+
+
+def _by_run(text: str, start: int) -> Iterator[Span]:
+    for rule in _RUN_RULES:
+        match = rule.pattern.search(text, start, start + 200)
+        # behind an escaped line end the run begins a letter or two before the token
+        if match is not None and match.start() <= start + 3:
+            span = _try(rule, text, match.start(), VENDOR_WEIGHT)
+            if span is not None:
+                yield span
 
 
 def _try(rule: Rule, text: str, at: int, weight: int) -> Span | None:

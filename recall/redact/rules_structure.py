@@ -28,11 +28,19 @@ _FLAG_BEFORE = re.compile(r"(?:^|[\s\"'`\[,(|])(?:--?|/)[\w.]{0,20}$")
 _PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body)"
 
 
+# q: quotes, also escaped and encoded; s: white space; o: signs that join. Everything else joins only in sentences.
+GROUPS = {
+    **dict.fromkeys("\"'`&%“”‘’「」『』«»", "q"), **dict.fromkeys(" \t\r\n\u3000", "s"),
+    **dict.fromkeys(":=!?+.|-<>→⇒:=)](,*│┃", "o"), "\\": "qs",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Syntax:
     """``join`` runs from the end of the name to the beginning of the value; a group ``q`` is the opening quote."""
 
     name: str
+    opens: str  # which groups of characters a join may begin with, so that most rows are passed over unread
     join: re.Pattern[str]
     proof: str  # weak: anything that is no reference; sign: a digit or a sign in it; secret: looks like a secret
     before: re.Pattern[str] | None = None
@@ -44,37 +52,37 @@ def _join(pattern: str) -> re.Pattern[str]:
 
 
 SYNTAXES: tuple[Syntax, ...] = (
-    Syntax("shell default", _join(r"(?::?[-=+?])"), "weak", re.compile(r"\$\{$"), "}"),
-    Syntax("flag quoted", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?:\$)?{_OPENING}"), "weak", _FLAG_BEFORE),
-    Syntax("flag", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?!-)"), "flag", _FLAG_BEFORE),
-    Syntax("flag in a list", _join(rf"(?:{QUOTE}\s{{0,40}},\s{{0,40}}){_OPENING}(?!-)"), "weak", re.compile(r"[\"'`]--?[\w.]{0,20}$")),
-    Syntax("quoted key, quoted value", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"), "weak"),
-    Syntax("quoted key, list", _join(rf"(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}[\[(]\s{{0,40}}{_OPENING}"), "sign"),
-    Syntax("quoted key, bare value", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)\s{{0,40}}(?![\[({{])"), "sign"),
-    Syntax("assignment, quoted", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"),
-    Syntax("fallback, quoted", _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"), "sign"),
-    Syntax("fallback beside its name", _join(rf"\s{{0,4}}(?:\|\||\?\?|\bor\b|\?:)\s{{0,4}}{_OPENING}"), "sign"),
-    Syntax("default of a variable", _join(rf"(?:{QUOTE})\s{{0,4}}\{{[^{{}}]{{0,300}}?\b(?:default|value)\s{{0,20}}=\s{{0,4}}{_OPENING}"), "sign"),
-    Syntax("default of a lookup", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign"),
-    Syntax("table cell", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
-    Syntax("element", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"<[\w.:\-]{0,40}$"), "<]"),
-    Syntax("attribute of a pair", _join(rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"), "weak"),
-    Syntax("pair, quoted", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}(?:[,;]{BREAK}{{0,40}}{QUOTE}\w{{1,30}}{QUOTE}\s{{0,4}}:\s{{0,4}}(?:{QUOTE}[^\"'\n]{{0,80}}?{QUOTE}|[\w.]{{1,20}})){{0,4}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
+    Syntax("shell default", "o", _join(r"(?::?[-=+?])"), "weak", re.compile(r"\$\{$"), "}"),
+    Syntax("flag quoted", "so", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?:\$)?{_OPENING}"), "weak", _FLAG_BEFORE),
+    Syntax("flag", "so", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?!-)"), "flag", _FLAG_BEFORE),
+    Syntax("flag in a list", "q", _join(rf"(?:{QUOTE}\s{{0,40}},\s{{0,40}}){_OPENING}(?!-)"), "weak", re.compile(r"[\"'`]--?[\w.]{0,20}$")),
+    Syntax("quoted key, quoted value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"), "weak"),
+    Syntax("quoted key, list", "qos", _join(rf"(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}[\[(]\s{{0,40}}{_OPENING}"), "sign"),
+    Syntax("quoted key, bare value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)\s{{0,40}}(?![\[({{])"), "sign"),
+    Syntax("assignment, quoted", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"),
+    Syntax("fallback, quoted", "os", _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"), "sign"),
+    Syntax("fallback beside its name", "os", _join(rf"\s{{0,4}}(?:\|\||\?\?|\bor\b|\?:)\s{{0,4}}{_OPENING}"), "sign"),
+    Syntax("default of a variable", "q", _join(rf"(?:{QUOTE})\s{{0,4}}\{{[^{{}}]{{0,300}}?\b(?:default|value)\s{{0,20}}=\s{{0,4}}{_OPENING}"), "sign"),
+    Syntax("default of a lookup", "qo", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign"),
+    Syntax("table cell", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
+    Syntax("element", "so", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"<[\w.:\-]{0,40}$"), "<]"),
+    Syntax("attribute of a pair", "q", _join(rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"), "weak"),
+    Syntax("pair, quoted", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}(?:[,;]{BREAK}{{0,40}}{QUOTE}\w{{1,30}}{QUOTE}\s{{0,4}}:\s{{0,4}}(?:{QUOTE}[^\"'\n]{{0,80}}?{QUOTE}|[\w.]{{1,20}})){{0,4}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option|n|k)(?:{QUOTE})?\s{{0,8}}[:=]>?\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
-    Syntax("pair", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
+    Syntax("pair", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
-    Syntax("call that sets", _join(rf"\s?\(\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
-    Syntax("name and value as arguments", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
-    Syntax("form data", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
-    Syntax("encoded assignment", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
-    Syntax("multipart field", _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"), "weak", re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$")),
-    Syntax("assignment, tight", _join(r"[)\]]?(?::?=|:)(?![=\s>])(?!//)"), "line"),
-    Syntax("assignment, loose", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?![=\s>])"), "line"),
-    Syntax("spaced, quoted", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
-    Syntax("spaced after a verb that sets", _join(rf"{SPACE}{{1,40}}(?!=)"), "weak", _SETS_BEFORE),
-    Syntax("spaced", _join(rf"{SPACE}{{1,40}}(?!=)"), "sign", _SPACED_BEFORE),
-    Syntax("line by itself", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:[>|*+\-]\s)?(?P<q>`{{1,3}})?"), "lone"),
-    Syntax("columns", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
+    Syntax("call that sets", "so", _join(rf"\s?\(\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
+    Syntax("name and value as arguments", "q", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
+    Syntax("form data", "q", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
+    Syntax("encoded assignment", "q", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
+    Syntax("multipart field", "qs", _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"), "weak", re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$")),
+    Syntax("assignment, tight", "o", _join(r"[)\]]?(?::?=|:)(?![=\s>])(?!//)"), "line"),
+    Syntax("assignment, loose", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?![=\s>])"), "line"),
+    Syntax("spaced, quoted", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
+    Syntax("spaced after a verb that sets", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "weak", _SETS_BEFORE),
+    Syntax("spaced", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "sign", _SPACED_BEFORE),
+    Syntax("line by itself", "qso", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:[>|*+\-]\s)?(?P<q>`{{1,3}})?"), "lone"),
+    Syntax("columns", "sqo", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
 )
 
 # Sentences: the name, perhaps whose it is, a verb, the value.

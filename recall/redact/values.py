@@ -93,7 +93,7 @@ def dense(value: str) -> bool:
 def _wordy(value: str) -> bool:
     """Words put together with dashes, underscores or dots: an identifier, a slug, a model's name."""
     parts = [part for part in re.split(r"[-_./:]", value) if part]
-    plain = sum(len(part) for part in parts if part.isdigit() and len(part) < 9 or (part.isalpha() and (part.islower() or part.istitle())))
+    plain = sum(len(part) for part in parts if (part.isdigit() and len(part) < 9) or (part.isalpha() and (part.islower() or part.istitle())))
     return len(parts) > 1 and plain * 2 > len(value)
 
 
@@ -147,14 +147,14 @@ def _camel(value: str) -> bool:
 @lru_cache(maxsize=4096)
 def looks_secret(value: str) -> bool:
     """For names of strength 2: a token or a password, not a word, a number, a path, a sentence."""
-    if len(value) < 5 or is_public_id(value) and not _UUID.fullmatch(value) or _NUMBER.fullmatch(value) and len(value) < 16:
+    if len(value) < 5 or (is_public_id(value) and not _UUID.fullmatch(value)) or (_NUMBER.fullmatch(value) and len(value) < 16):
         return False
     if " " in value:
         return False
     if has_digit(value) and has_letter(value):
         if re.fullmatch(r"[a-z]+[-_]?[a-z]*[0-9]{1,2}", value) and len(value) < 12:
             return False
-        return not _wordy(value) or entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value)
+        return not _wordy(value) or (entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value))
     if has_digit(value):
         return len(value) >= 6 and not _DATE.fullmatch(value) and not re.fullmatch(r"[\d.,:/\-% ]+", value)
     if re.search(r"[!@#$%^&*+=?~]", value) and has_letter(value):
@@ -175,7 +175,7 @@ def is_weak_secret(value: str, literal: bool) -> bool:
     if is_public_id(value) and not _UUID.fullmatch(value) and not (_HOSTLIKE.fullmatch(value) and has_digit(value)):
         return bool(_DATE.fullmatch(value)) and literal and False
     if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal)):
-        return has_digit(value) and not literal is None and not re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) and "_" not in value
+        return has_digit(value) and literal is not None and not re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) and "_" not in value
     if re.fullmatch(r"[A-Za-z]+(?:[-_./][A-Za-z]+)+", value):  # a name made of words; secret ones are spelt with a digit or a sign
         return not _WORDS_OF_SECRET.search(value) and "/" not in value and "." not in value
     return has_letter(value) or has_digit(value) or len(value) >= 8

@@ -22,7 +22,7 @@ from recall.index.database import translated
 from recall.surfaces import render
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.operations import Operation, Parameter
-from recall.surfaces.progress import JsonLines, TerminalProgress, silent
+from recall.surfaces.progress import JsonLines, Reporter, TerminalProgress
 from recall.surfaces.session import Session, signals_cancel
 from recall.surfaces.terminal import json_text, visible
 
@@ -90,10 +90,10 @@ def _execute(operation: Operation, given: dict[str, object]) -> int:
     return code
 
 
-def _progress(as_json: bool) -> JsonLines | TerminalProgress:
+def _progress(as_json: bool) -> Reporter:
     if as_json:
         return JsonLines(sys.stderr)
-    return TerminalProgress(sys.stderr) if sys.stderr.isatty() else silent()
+    return TerminalProgress(sys.stderr) if sys.stderr.isatty() else Reporter()
 
 
 def _say(error: RecallError, *, as_json: bool) -> int:
@@ -142,7 +142,7 @@ def _plain(value: object) -> object:
 
 
 def _click_parameter(parameter: Parameter) -> click.Parameter:
-    kind: click.ParamType = click.STRING
+    kind: click.ParamType[object] = click.STRING
     if parameter.choices:
         kind = click.Choice(parameter.choices)
     elif parameter.type == "number":
@@ -207,7 +207,7 @@ def _build() -> click.Group:
     return root
 
 
-def _show_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _show_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
         click.echo(f"history-recall {__version__}")
         context.exit()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _JSON_SECONDS = 0.2
 
 
-class _Reporter:
-    """A context manager that gives the function to report with."""
+class Reporter:
+    """Shows nothing. A context manager that gives the function to report with."""
 
     def __enter__(self) -> Callable[[Progress], None]:
         return self.report
@@ -35,7 +35,7 @@ class _Reporter:
         """Nothing is open."""
 
 
-class JsonLines(_Reporter):
+class JsonLines(Reporter):
     """One line for each new stage, and at most five a second within one."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -58,13 +58,13 @@ class JsonLines(_Reporter):
         self._stream.flush()
 
 
-class TerminalProgress(_Reporter):
+class TerminalProgress(Reporter):
     """A bar of rich, imported when the first step is reported."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._bar: Bar | None = None
-        self._task: TaskID | None = None
+        self._task: TaskID
 
     def report(self, progress: Progress) -> None:
         if self._bar is None:
@@ -76,7 +76,6 @@ class TerminalProgress(_Reporter):
             self._bar = RichProgress(*columns, console=Console(file=self._stream, markup=False), transient=True)
             self._bar.start()
             self._task = self._bar.add_task("", label="")
-        assert self._task is not None
         name = one_line(progress.source.rsplit("/", 1)[-1])
         label = f"{progress.stage:<10} {name[:48]}"
         self._bar.update(self._task, label=label, completed=progress.done, total=progress.total or None)
@@ -85,19 +84,3 @@ class TerminalProgress(_Reporter):
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-
-
-class _Silent(TerminalProgress):
-    """Neither a terminal nor a program watches."""
-
-    def __init__(self) -> None:
-        self._bar = None
-        self._task = None
-
-    def report(self, progress: Progress) -> None:
-        """Nothing is shown."""
-
-
-def silent() -> TerminalProgress:
-    """A reporter that shows nothing."""
-    return _Silent()

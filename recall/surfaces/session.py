@@ -29,15 +29,15 @@ class Session:
 
     def for_reading(self) -> Database:
         """The index, or an empty stand-in where there is none: a read makes no file."""
-        if self._open is None or (not self._open.exists and self.settings.database.exists()):
-            self._keep(Database.open_for_reading(self.settings.database))
-        return self._database()
+        if self._open is not None and (self._open.exists or not self.settings.database.exists()):
+            return self._open
+        return self._keep(Database.open_for_reading(self.settings.database))
 
     def for_work(self) -> Database:
         """The index, made if need be."""
-        if self._open is None or not self._open.exists:
-            self._keep(Database.open(self.settings.database))
-        return self._database()
+        if self._open is not None and self._open.exists:
+            return self._open
+        return self._keep(Database.open(self.settings.database))
 
     def run(self) -> Run:
         """A run of a workflow that writes."""
@@ -48,14 +48,12 @@ class Session:
             self._open.close()
             self._open = None
 
-    def _keep(self, database: Database) -> None:
+    def _keep(self, database: Database) -> Database:
         self.close()
         database.watch(self.cancellation)
         self._open = database
+        return database
 
-    def _database(self) -> Database:
-        assert self._open is not None
-        return self._open
 
 
 @contextlib.contextmanager
@@ -65,7 +63,7 @@ def signals_cancel(cancellation: Cancellation) -> Iterator[None]:
         yield
         return
 
-    def raise_flag(number: int, frame: FrameType | None) -> None:
+    def raise_flag(_number: int, _frame: FrameType | None) -> None:
         cancellation.cancel()
 
     before = {number: signal.signal(number, raise_flag) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -50,7 +50,7 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         """
         it/that/this/now/all/which/everything works | it/that/this/now/all/which/everything work
         | works now/again/fine/as/well/perfectly/great | worked | fixed | resolved | solved | tests pass
-        | all pass | passed | passes | succeeded | succeeds | successful | successfully | green
+        | all pass | passed | passes | succeeded | succeeds | successful | successfully 
         | no failure/failures/error/errors/duplicates/retries/problem/problems/loss/deadlocks/warnings/issues
         | no more failures/errors/duplicates/crashes | none lost/missing/failed
         | 0 errors/failed/failures/differences/missing | is/are gone | cured

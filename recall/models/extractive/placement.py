@@ -9,15 +9,17 @@ the cards that stand beside it there. Titles are terms like any other: two equal
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from recall.models.extractive.scopes import alike, inverse, weigh
-from recall.models.extractive.terms import count
+from recall.models.extractive.scopes import alike, weigh
+from recall.models.extractive.terms import count, keys_of
 from recall.models.request import FacetCard, PlacementTask
 from recall.types import TopicCard
 
 # Overlap from which on facets of one conversation are one subject.
-SIBLINGS = 0.05
+SIBLINGS = 0.03
 # Overlap from which on a facet goes into a topic.
 TOPIC = 0.13
 # From here on a topic is worth a look on the next page.
@@ -33,7 +35,7 @@ def place(task: PlacementTask) -> dict[str, object]:
     cards = _in_sight(task)
     facets = [facet_terms(facet) for facet in task.facets]
     topics = [topic_terms(card) for card in cards]
-    idf = inverse([*facets, *topics], BACKGROUND)
+    idf = rarity(facets, cards)
     vectors = [weigh(terms, idf) for terms in facets]
     shelves = [weigh(terms, idf) for terms in topics]
     scores = [[alike(vector, shelf) for shelf in shelves] for vector in vectors]
@@ -57,6 +59,26 @@ def topic_terms(card: TopicCard) -> dict[str, float]:
     return count(
         [(card.title, 2.0), (card.description, 1.0), *((alias, 1.0) for alias in card.aliases), (card.terms, 1.0)]
     )
+
+
+def rarity(facets: Sequence[Terms], cards: Sequence[TopicCard]) -> dict[str, float]:
+    """How rare each term is among all facets known here: those to be placed, and the members of the topics.
+
+    A topic counts as many facets as it has members, and a term in it as often as its members' names have it. Were a
+    topic one document, a topic that took everything in would make every term of it look rare, and take in more.
+    """
+    seen: dict[str, float] = {}
+    for facet in facets:
+        for key in facet:
+            seen[key] = seen.get(key, 0.0) + 1.0
+    total = BACKGROUND + len(facets)
+    for card in cards:
+        members = max(1, card.members)
+        total += members
+        named = Counter(key for key, _ in keys_of("\n".join((card.title, *card.aliases, card.terms))))
+        for key in topic_terms(card):
+            seen[key] = seen.get(key, 0.0) + min(members, max(1, named[key]))
+    return {key: math.log((total + 0.5) / (often + 0.5)) for key, often in seen.items()}
 
 
 def groups(vectors: Sequence[Terms], least: float) -> list[list[int]]:

@@ -1,0 +1,298 @@
+"""The rows of the operations table: each takes the session and checked arguments and calls one workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recall import (
+    browser,
+    consents,
+    conversations,
+    doctor,
+    dryrun,
+    indexer,
+    originals,
+    reader,
+    searcher,
+    sources,
+    status,
+    timewindow,
+)
+from recall.hosts.catalogue import HOSTS
+from recall.run import now_ms
+from recall.surfaces.operations import Operation, Parameter
+from recall.surfaces.session import Session
+
+Arguments = Mapping[str, object]
+Answer = dict[str, object]
+
+
+def _text(arguments: Arguments, name: str) -> str | None:
+    value = arguments.get(name)
+    return None if value is None else str(value)
+
+
+def _number(arguments: Arguments, name: str, default: int) -> int:
+    value = arguments.get(name)
+    return default if value is None else int(str(value))
+
+
+def _optional_number(arguments: Arguments, name: str) -> int | None:
+    value = arguments.get(name)
+    return None if value is None else int(str(value))
+
+
+def _texts(arguments: Arguments, name: str) -> tuple[str, ...]:
+    value = arguments.get(name)
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()
+
+
+def _window(arguments: Arguments) -> timewindow.Window:
+    return timewindow.parse(
+        _optional_number(arguments, "days"), _text(arguments, "from"), _text(arguments, "to"), now_ms()
+    )
+
+
+def _status(session: Session, arguments: Arguments) -> Answer:
+    return status.status(session.settings, session.for_reading(), cost=bool(arguments.get("cost")))
+
+
+def _conversations(session: Session, arguments: Arguments) -> Answer:
+    return conversations.conversations(
+        session.settings,
+        session.for_reading(),
+        host=_text(arguments, "host"),
+        state=_text(arguments, "state"),
+        limit=_number(arguments, "limit", conversations.PAGE),
+        cursor=_text(arguments, "cursor"),
+    )
+
+
+def _sources_list(session: Session, _arguments: Arguments) -> Answer:
+    return sources.listing(session.settings, session.for_reading())
+
+
+def _sources_add(session: Session, arguments: Arguments) -> Answer:
+    return sources.add(session.run(), str(arguments["path"]))
+
+
+def _sources_remove(session: Session, arguments: Arguments) -> Answer:
+    return sources.remove(session.run(), str(arguments["path"]))
+
+
+def _index(session: Session, arguments: Arguments) -> Answer:
+    file = str(arguments["file"])
+    if arguments.get("dry_run"):
+        return dryrun.one(session.settings, session.for_reading(), file, session.cancellation)
+    return indexer.index(session.run(), file, force=bool(arguments.get("force")))
+
+
+def _index_all(session: Session, arguments: Arguments) -> Answer:
+    sessions, calls = _optional_number(arguments, "sessions"), _optional_number(arguments, "calls")
+    if arguments.get("dry_run"):
+        return dryrun.batch(session.settings, session.for_reading(), sessions, session.cancellation)
+    return indexer.index_all(session.run(), sessions=sessions, calls=calls)
+
+
+def _rebuild(session: Session, _arguments: Arguments) -> Answer:
+    return indexer.rebuild(session.run())
+
+
+def _consent_show(session: Session, _arguments: Arguments) -> Answer:
+    return consents.show(session.settings, session.for_reading())
+
+
+def _consent_grant(session: Session, _arguments: Arguments) -> Answer:
+    return consents.grant(session.run())
+
+
+def _consent_revoke(session: Session, _arguments: Arguments) -> Answer:
+    return consents.revoke(session.run())
+
+
+def _doctor(session: Session, arguments: Arguments) -> Answer:
+    if arguments.get("rebuild_text_index"):
+        return doctor.rebuild_text_index(session.settings, session.for_work())
+    return doctor.doctor(session.settings, session.for_reading(), deep=bool(arguments.get("deep")))
+
+
+def _batch_exit(answer: Arguments) -> int:
+    aborted = answer.get("aborted")
+    if isinstance(aborted, Mapping):
+        if aborted["code"] == "cancelled":
+            return 130
+        return 3 if aborted["code"] in ("consent_required", "work_budget", "daily_budget") else 1
+    return 1 if answer.get("failed") else 0
+
+
+def _search(session: Session, arguments: Arguments) -> Answer:
+    request = searcher.SearchRequest(
+        queries=(" ".join(_texts(arguments, "query")),),
+        mode=_text(arguments, "mode") or "keyword",
+        topic_id=_text(arguments, "topic"),
+        conversation_id=_text(arguments, "conversation"),
+        roles=_texts(arguments, "role"),
+        include=_texts(arguments, "include"),
+        window=_window(arguments),
+        exclude=_texts(arguments, "exclude"),
+        sort=_text(arguments, "sort") or "relevance",
+        limit=_number(arguments, "limit", searcher.LIMIT),
+        cursor=_text(arguments, "cursor"),
+        explain=bool(arguments.get("explain")),
+    )
+    return searcher.search(session.for_reading(), session.settings.profile, request, session.settings.current)
+
+
+def _read(session: Session, arguments: Arguments) -> Answer:
+    request = reader.ReadRequest(
+        conversation_id=str(arguments["conversation"]),
+        entry_id=_text(arguments, "entry"),
+        before=_number(arguments, "before", 3),
+        after=_number(arguments, "after", 3),
+        cursor=_text(arguments, "cursor"),
+        max_chars=_number(arguments, "max_chars", reader.PAGE),
+        raw=bool(arguments.get("raw")),
+    )
+    database = session.for_reading()
+    raw = originals.reader_of(session.settings, database)
+    return reader.read(database, session.settings.profile, request, session.settings.current, raw=raw)
+
+
+def _browse(session: Session, arguments: Arguments) -> Answer:
+    request = browser.BrowseRequest(
+        topic_id=_text(arguments, "topic"),
+        history=bool(arguments.get("history")),
+        window=_window(arguments),
+        limit=_number(arguments, "limit", 10),
+        cursor=_text(arguments, "cursor"),
+    )
+    return browser.browse(session.for_reading(), session.settings.profile, request, session.settings.current)
+
+
+_LIMIT_CURSOR = (
+    Parameter("limit", "How many on a page.", "number", minimum=1, maximum=1000),
+    Parameter("cursor", "The next page, as the page before named it."),
+)
+_TIME = (
+    Parameter("days", "Entries of the last N times 24 hours.", "number", minimum=1, maximum=36_500),
+    Parameter("from", "Entries from this time on: a date (UTC midnight), or a time with its zone."),
+    Parameter("to", "Entries before this time."),
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "status",
+        "Show what is indexed, what waits, what was spent, and whether all is well.",
+        _status,
+        (Parameter("cost", "Also what each model came to.", "flag"),),
+    ),
+    Operation(
+        "conversations",
+        "List the authorised conversations, newest first, indexed or not.",
+        _conversations,
+        (
+            Parameter("host", "Only of this host.", choices=HOSTS),
+            Parameter("state", "Only in this state.", choices=conversations.STATES),
+            *_LIMIT_CURSOR,
+        ),
+    ),
+    Operation("sources list", "List the hosts' own folders and what you added.", _sources_list),
+    Operation(
+        "sources add",
+        "Authorise a log, or the logs directly in a folder.",
+        _sources_add,
+        (Parameter("path", "A .jsonl file or a folder.", positional=True, required=True),),
+    ),
+    Operation(
+        "sources remove",
+        "Take such an authorisation back. What was indexed stays.",
+        _sources_remove,
+        (Parameter("path", "What was added.", positional=True, required=True),),
+    ),
+    Operation(
+        "index",
+        "Index one conversation: an absolute path, or HOST:ID.",
+        _index,
+        (
+            Parameter("file", "The log, or HOST:ID.", positional=True, required=True),
+            Parameter("dry_run", "Say what would be sent, and send nothing.", "flag"),
+            Parameter("force", "Analyse again though nothing changed.", "flag"),
+            Parameter("no_repair", "Publish without topic repair (this version has none).", "flag"),
+        ),
+        _batch_exit,
+    ),
+    Operation(
+        "index-all",
+        "Index what is new or changed: one bounded batch. Run it again to go on.",
+        _index_all,
+        (
+            Parameter("sessions", "At most so many conversations.", "number", minimum=1, maximum=100_000),
+            Parameter("calls", "At most so many model calls.", "number", minimum=0, maximum=1_000_000),
+            Parameter("dry_run", "Say what would be sent, and send nothing.", "flag"),
+        ),
+        _batch_exit,
+    ),
+    Operation(
+        "rebuild",
+        "Drop the cached model replies, rebuild the text index, and queue everything again.",
+        _rebuild,
+    ),
+    Operation(
+        "search",
+        "Find entries by their words.",
+        _search,
+        (
+            Parameter("query", "What to look for.", positional=True, required=True, many=True),
+            Parameter("mode", "How to search (this version: keyword).", choices=searcher.MODES),
+            Parameter("topic", "Only conversations of this topic."),
+            Parameter("conversation", "Only in this conversation."),
+            Parameter("role", "Only entries of this role; may be repeated.", many=True, choices=searcher.ROLES),
+            Parameter("include", "What is left out by default; may be repeated.", many=True, choices=searcher.INCLUDES),
+            *_TIME,
+            Parameter("exclude", "CONVERSATION or CONVERSATION/ENTRY already seen; may be repeated.", many=True),
+            Parameter("sort", "The order of what was found.", choices=searcher.SORTS),
+            Parameter("limit", "How many conversations.", "number", minimum=1, maximum=searcher.MOST),
+            Parameter("cursor", "The next page, as the page before named it."),
+            Parameter("explain", "Show the parts of each score.", "flag"),
+        ),
+    ),
+    Operation(
+        "read",
+        "Read the original of a conversation, page by page or around an entry.",
+        _read,
+        (
+            Parameter("conversation", "Its id.", positional=True, required=True),
+            Parameter("entry", "The entry to read around."),
+            Parameter("before", "Entries before it (3).", "number", minimum=0, maximum=50),
+            Parameter("after", "Entries after it (3).", "number", minimum=0, maximum=50),
+            Parameter("cursor", "The next page, as the page before named it."),
+            Parameter("max_chars", "Characters on a page (12000).", "number", minimum=1000, maximum=48_000),
+            Parameter("raw", "The redacted original records.", "flag"),
+        ),
+    ),
+    Operation(
+        "browse",
+        "List the topics, the conversations of one topic, or its history.",
+        _browse,
+        (
+            Parameter("topic", "A topic's id.", positional=True),
+            Parameter("history", "Its life: every change and why.", "flag"),
+            *_TIME,
+            Parameter("limit", "How many on a page (10).", "number", minimum=1, maximum=50),
+            Parameter("cursor", "The next page, as the page before named it."),
+        ),
+    ),
+    Operation("consent show", "Show what would be sent where, and what you allowed.", _consent_show),
+    Operation("consent grant", "Allow the configured model's endpoint.", _consent_grant),
+    Operation("consent revoke", "Take every consent of the profile back.", _consent_revoke),
+    Operation(
+        "doctor",
+        "Check the index, its permissions and the hosts; say how to mend what is wrong.",
+        _doctor,
+        (
+            Parameter("deep", "Also read every page and verify every quote.", "flag"),
+            Parameter("rebuild_text_index", "Build the text index again from the stored text.", "flag"),
+        ),
+        lambda answer: 0 if answer.get("ok") else 1,
+    ),
+)

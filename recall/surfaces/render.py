@@ -1,0 +1,287 @@
+"""Answers as a person reads them. Everything that came from a log goes through `visible` or `one_line`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from recall.surfaces.terminal import one_line, visible
+
+Answer = Mapping[str, Any]
+_WIDTH = 100
+
+
+def text(operation: str, answer: Answer) -> str:
+    """The answer of an operation as text without a trailing line break."""
+    return "\n".join(_RENDERERS[operation](answer))
+
+
+def _size(number: int) -> str:
+    amount, unit = float(number), "B"
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def _clock(iso: str | None) -> str:
+    return "unknown time" if not iso else iso[:16].replace("T", " ") + " UTC"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word if number == 1 else _many(word)}"
+
+
+def _many(word: str) -> str:
+    return word[:-1] + "ies" if word.endswith("y") else word + "s"
+
+
+def _cut(value: str, width: int) -> str:
+    line = one_line(value)
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _wrapped(value: str, indent: str) -> list[str]:
+    lines: list[str] = []
+    for line in visible(value).split("\n"):
+        lines += textwrap.wrap(line, _WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
+    return lines
+
+
+def _mapping(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items()) or "none"
+
+
+def _status(answer: Answer) -> Iterable[str]:
+    database, index, queue = answer["database"], answer["text_index"], answer["queue"]
+    yield f"profile     {one_line(answer['profile'])}"
+    where = one_line(database["path"])
+    if database["exists"]:
+        yield f"index       {where} ({_size(database['bytes'])}, schema {answer['schema']}, {database['journal_mode']})"
+    else:
+        yield f"index       none yet ({where})"
+    parts = ("conversation", "entry", "facet", "finding", "topic")
+    yield "indexed     " + ", ".join(_count(answer[_many(part)], part) for part in parts)
+    yield f"queue       {queue['waiting']} waiting"
+    for failed in queue["failed"]:
+        yield f"              {one_line(failed['source'])}: {one_line(failed['message'])} ({failed['code']})"
+    for job in answer["jobs"]:
+        yield f"job         {job['state']}: {one_line(job['source'])}, {job['stage']} since {_clock(job['progressed_at'])}"
+    model = answer["model"]
+    if model["endpoint"] is None:
+        yield "model       offline: the built-in extractive analyser; nothing leaves this machine"
+    else:
+        caps = answer["caps"]
+        yield f"model       {one_line(model['name'])} at {one_line(model['endpoint'])}"
+        yield f"calls       {answer['calls_today']} of {caps['daily_calls']} today; at most {caps['batch_calls']} a run"
+        yield f"consent     {_consent_line(answer['consent'])}"
+    health = "healthy" if index["healthy"] else "damaged: " + one_line("; ".join(index["problems"]))
+    yield f"text index  {health}" + (f" ({index['engine']})" if index["engine"] else "")
+    for host, states in answer["coverage"].items():
+        yield f"sources     {host}: {_mapping(states)}"
+    if not answer["coverage"]:
+        yield "sources     none found; see `history-recall sources list`"
+    yield f"redacted    {_mapping(answer['redactions'])}"
+    if answer["skipped_lines"]:
+        yield f"skipped     {_mapping(answer['skipped_lines'])}"
+    yield from _warnings(answer)
+    for spent in answer.get("cost", []):
+        cost = "unknown price" if spent["cost_usd"] is None else f"{spent['cost_usd']:.4f} USD"
+        tokens = f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens"
+        yield f"spent       {one_line(spent['model'])}: {spent['calls']} calls ({spent['failed']} failed), {tokens}, {cost}"
+
+
+def _consent_line(consent: Mapping[str, Any]) -> str:
+    if not consent["needed"]:
+        return "not needed (the endpoint is on this machine)"
+    return "given" if consent["granted"] else "missing; see `history-recall consent show`"
+
+
+def _warnings(answer: Answer) -> Iterable[str]:
+    for warning in answer.get("warnings") or []:
+        yield f"warning     {one_line(warning['message'])}"
+
+
+def _conversations(answer: Answer) -> Iterable[str]:
+    for row in answer["conversations"]:
+        name = row["title"] or row["cwd"] or ""
+        marks = " (running)" if row["running"] else " (subagent)" if row["sidechain"] else ""
+        head = f"{row['state']:<10} {row['host']:<4} {_clock(row['modified_at'])}  {_size(row['size_bytes']):>9}"
+        yield f"{head}  {row['conversation_id'] or '-':<14}  {_cut(name, 48)}{marks}"
+        yield f"           {one_line(row['source'])}"
+        if row["problem"]:
+            yield f"           {one_line(row['problem'])}"
+    if not answer["conversations"]:
+        yield "no conversations found; see `history-recall sources list` for where they are looked for"
+    yield from _warnings(answer)
+    yield from _next(answer)
+
+
+def _next(answer: Answer) -> Iterable[str]:
+    if answer.get("next_cursor"):
+        yield f"more: --cursor {answer['next_cursor']}"
+
+
+def _sources(answer: Answer) -> Iterable[str]:
+    for root in answer["roots"]:
+        yield f"{root['host']:<6} {one_line(root['path'])}" + ("" if root["exists"] else "  (not there)")
+    for added in answer["added"]:
+        yield f"added  {one_line(added['path'])}  ({added['kind']})"
+
+
+def _added(answer: Answer) -> Iterable[str]:
+    verb, row = next(iter(answer.items()))
+    yield f"{verb} {row['kind']} {one_line(row['path'])}"
+
+
+def _index(answer: Answer) -> Iterable[str]:
+    if "would_send" in answer:
+        yield from _dry_run(answer)
+        return
+    for done in answer["completed"]:
+        if done["unchanged"]:
+            yield f"unchanged  {done['conversation_id']}  {one_line(done['source'])}"
+            continue
+        topics = done["topics"]
+        new, updated = len(topics["created"]), len(topics["updated"])
+        found = f"{_count(done['facets'], 'facet')}, {_count(new, 'new topic')}, {_count(updated, 'topic')} updated"
+        yield f"indexed    {done['conversation_id']}  {found}  {one_line(done['source'])}"
+    for row in answer["skipped"]:
+        yield f"skipped    {one_line(row['message'])} ({row['code']})"
+    for row in answer["failed"]:
+        yield f"failed     {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
+    if answer["aborted"]:
+        yield f"stopped    {one_line(answer['aborted']['message'])} ({answer['aborted']['code']})"
+    totals = [_count(len(answer["completed"]), "conversation"), _count(answer["calls"], "model call")]
+    totals.append(f"redacted: {_mapping(answer['redactions'])}")
+    yield ", ".join(totals)
+    if answer.get("left"):
+        yield f"{answer['left']} still queued; run index-all again to go on"
+
+
+def _dry_run(answer: Answer) -> Iterable[str]:
+    would = answer["would_send"]
+    if not would["calls"]:
+        yield "nothing would be sent"
+    else:
+        about = "" if would["exact"] else "at most "
+        yield f"would send {about}{_count(would['calls'], 'request')}, {about}{_size(would['bytes'])}, to {one_line(would['endpoint'])}"
+    yield f"would redact: {_mapping(answer['redactions'])}"
+    for row in answer["failed"]:
+        yield f"cannot be read: {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
+
+
+def _rebuild(answer: Answer) -> Iterable[str]:
+    yield f"{_count(answer['queued'], 'source')} queued, {_count(answer['cached_replies_dropped'], 'cached reply')} dropped"
+    yield from _wrapped(answer["message"], "")
+
+
+def _search(answer: Answer) -> Iterable[str]:
+    if answer.get("message"):
+        yield one_line(answer["message"])
+    for place, conversation in enumerate(answer["conversations"], start=1):
+        title = conversation["title"] or "(untitled)"
+        yield f"{place}. {_cut(title, 70)}  [{conversation['host']}, {_clock(conversation['last_active_at'])}]"
+        state = conversation["source_state"]
+        yield f"   {conversation['conversation_id']}" + ("" if state == "ok" else f"  source: {state}")
+        for entry in conversation["entries"]:
+            yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}"
+            yield from _wrapped(" ".join(entry["snippet"].split()), "     ")
+            if entry.get("explain"):
+                yield f"     {_explained(entry['explain'])}"
+        if conversation.get("truncated"):
+            yield "   (more in this conversation)"
+    if answer["conversations"]:
+        first = answer["conversations"][0]
+        entry = first["entries"][0]["entry_id"] if first["entries"] else ""
+        yield f"read on: history-recall read {first['conversation_id']} --entry {one_line(entry)}"
+    yield from _next(answer)
+
+
+def _facet_of(entry: Mapping[str, Any]) -> str:
+    facet = entry.get("facet")
+    title = facet["title"] if isinstance(facet, Mapping) else facet
+    return f"  ({_cut(str(title), 50)})" if title else ""
+
+
+def _explained(parts: object) -> str:
+    if isinstance(parts, Mapping):
+        return "score: " + ", ".join(f"{one_line(str(name))} {value}" for name, value in parts.items())
+    return f"score: {one_line(str(parts))}"
+
+
+def _read(answer: Answer) -> Iterable[str]:
+    state = answer["source_state"]
+    yield f"conversation {answer['conversation_id']}" + ("" if state == "ok" else f"  (source: {state})")
+    for fragment in answer["fragments"]:
+        status = fragment["status"]
+        marks = [mark for mark in status if mark != "active"] if isinstance(status, Sequence) else []
+        label = f"  [{', '.join(marks)}]" if marks else ""
+        yield ""
+        yield f"--- {fragment['role']} {one_line(fragment['entry_id'])}  {_clock(fragment['timestamp'])}{label}"
+        if fragment["offset"]:
+            yield f"(goes on at character {fragment['offset']} of {fragment['total_chars']})"
+        yield visible(fragment["text"])
+    context = answer.get("context") or {}
+    for other in context.get("alternate_children") or []:
+        yield f"other branch here: {one_line(str(other if isinstance(other, str) else other.get('entry_id')))}"
+    yield from _next(answer)
+
+
+def _browse(answer: Answer) -> Iterable[str]:
+    for entry in answer["entries"]:
+        if answer["level"] == "topics":
+            when = f"{_clock(entry['first_at'])[:10]} to {_clock(entry['last_at'])[:10]}"
+            yield f"{entry['topic_id']}  {_cut(entry['title'], 70)}  ({_count(entry['conversations'], 'conversation')}, {when})"
+            yield from _wrapped(entry["description"], "    ")
+        elif answer["level"] == "conversations":
+            yield f"{entry['conversation_id']}  {_cut(entry['title'] or '(untitled)', 70)}  {_clock(entry['last_active_at'])}"
+            yield from _wrapped(entry["summary"], "    ")
+            for membership in entry["memberships"]:
+                for finding in membership["findings"]:
+                    yield f"    {finding['status']}: {_cut(finding['statement'], 120)}"
+        else:
+            yield f"{_clock(entry.get('at'))}  {one_line(str(entry.get('text') or entry))}"
+    if not answer["entries"]:
+        yield one_line(answer.get("message") or "nothing here yet; run `history-recall index-all`")
+    yield from _next(answer)
+
+
+def _consent(answer: Answer) -> Iterable[str]:
+    yield f"consent: {_consent_line(answer)}"
+    if answer["question"]:
+        yield from _wrapped(answer["question"], "  ")
+        if not answer["granted"]:
+            yield "  allow it with `history-recall consent grant`"
+    for grant in answer["grants"]:
+        until = f", taken back {_clock(grant['revoked_at'])}" if grant["revoked_at"] else ""
+        yield f"  {one_line(grant['model'])} at {one_line(grant['endpoint'])}: given {_clock(grant['granted_at'])}{until}"
+
+
+def _doctor(answer: Answer) -> Iterable[str]:
+    for check in answer["checks"]:
+        sign = {True: "ok  ", False: "FAIL", None: "-   "}[check["ok"]]
+        yield f"{sign}  {check['name']:<12} {one_line(check['detail'])}"
+        if check["hint"]:
+            yield f"        {one_line(check['hint'])}"
+
+
+_RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
+    "status": _status,
+    "conversations": _conversations,
+    "sources list": _sources,
+    "sources add": _added,
+    "sources remove": _added,
+    "index": _index,
+    "index-all": _index,
+    "rebuild": _rebuild,
+    "search": _search,
+    "read": _read,
+    "browse": _browse,
+    "consent show": _consent,
+    "consent grant": _consent,
+    "consent revoke": _consent,
+    "doctor": _doctor,
+}

@@ -121,5 +121,3 @@ def _quotes(settings: Settings, database: Database) -> Check:
     if not wrong:
         return Check("quotes", True, f"{total} quotes stand in their entries")
     return Check("quotes", False, f"{wrong} of {total} quotes do not stand in their entries", "index them again")
-
-

@@ -50,9 +50,7 @@ class Report:
         return {
             "requested": self.requested,
             "completed": [_completed(one) for one in self.completed],
-            "skipped": [
-                {"source": source, "code": e.code, "message": e.message} for source, e in self.skipped
-            ],
+            "skipped": [{"source": source, "code": e.code, "message": e.message} for source, e in self.skipped],
             "failed": [
                 {"source": source, "code": e.code, "message": e.message, "counts_as_attempt": e.counts_as_attempt}
                 for source, e in self.failed

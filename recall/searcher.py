@@ -28,7 +28,7 @@ SORTS = ("relevance", "newest", "oldest")
 INCLUDES = ("abandoned", "undone", "summaries", "delegates", "automation", "archived")
 ROLES = ("user", "assistant", "tool", "summary", "system")
 MOST_QUERIES, LONGEST_QUERY, MOST, LIMIT = 8, 2000, 50, 10
-ENTRIES_EACH = 3  # shown of one conversation among others
+MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
 _HIDDEN = {"abandoned": ("abandoned_branch",), "undone": ("rewound", "rolled_back"), "delegates": ("sidechain",)}
 _CHECKED_CHARS = 200_000  # of a text that is compared letter for letter
 _NO_MODEL = "Rewriting by a model is not part of this version"
@@ -192,7 +192,19 @@ class _Group:
 
     conversation_no: int
     hits: list[Hit]
-    shown: int = ENTRIES_EACH
+    shown: int = 1
+
+
+def _share_out(groups: Sequence[_Group], room: int) -> None:
+    """Decide how many entries of each conversation are shown: in turn, so that a long one does not fill the page."""
+    spare = room - len(groups)
+    while spare > 0:
+        hungry = [group for group in groups if group.shown < len(group.hits)][:spare]
+        if not hungry:
+            return
+        for group in hungry:
+            group.shown += 1
+        spare -= len(hungry)
 
 
 class _Search:
@@ -230,7 +242,9 @@ class _Search:
         for hit in self._sorted(self.hits):
             by_conversation.setdefault(self._rows[hit.entry_no]["conversation_no"], []).append(hit)
         groups = [_Group(number, found) for number, found in by_conversation.items()]
-        return groups[first : first + limit], len(groups) > first + limit
+        chosen_groups = groups[first : first + limit]
+        _share_out(chosen_groups, limit + MORE_ENTRIES)
+        return chosen_groups, len(groups) > first + limit
 
     def _sorted(self, found: list[Hit]) -> list[Hit]:
         if self._request.sort == "relevance":

@@ -25,7 +25,7 @@ def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sq
     return {row["entry_no"]: row for row in found}
 
 
-def texts(connection: sqlite3.Connection, numbers: Iterable[int], most: int = 1 << 62) -> dict[int, str]:
+def texts(connection: sqlite3.Connection, numbers: Iterable[int], most: int = 1 << 30) -> dict[int, str]:
     """The (first characters of the) texts of entries, by number."""
     found = connection.execute(
         """SELECT e.entry_no, substr(e.text, 1, ?) FROM json_each(?) AS chosen

@@ -170,9 +170,7 @@ def _write_placeholders(connection: sqlite3.Connection, number: int, placeholder
     )
 
 
-def _write_facets(
-    connection: sqlite3.Connection, plan: Publication, number: int, writer: topics.TopicWriter
-) -> None:
+def _write_facets(connection: sqlite3.Connection, plan: Publication, number: int, writer: topics.TopicWriter) -> None:
     facets = plan.analysis.facets
     ids = [facet_id(plan.conversation_id, facet) for facet in facets]
     rows = connection.execute("SELECT facet_no, facet_id, title FROM facets WHERE conversation_no = ?", (number,))
@@ -195,9 +193,7 @@ def _write_facets(
     writer.settle(inside, extractive=plan.analysis.extractive)
 
 
-def _write_facet(
-    connection: sqlite3.Connection, number: int, ordinal: int, identity: str, facet: Facet
-) -> int:
+def _write_facet(connection: sqlite3.Connection, number: int, ordinal: int, identity: str, facet: Facet) -> int:
     row = connection.execute(
         """INSERT INTO facets (facet_id, conversation_no, ordinal, title, description, aliases)
            VALUES (?, ?, ?, ?, ?, ?)
@@ -210,10 +206,7 @@ def _write_facet(
     facet_no = int(row["facet_no"])
     connection.executemany(
         "INSERT INTO evidence (facet_no, ordinal, entry_id, sha256, quote, start, length) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (facet_no, place, e.entry_id, e.sha256, e.quote, e.start, e.length)
-            for place, e in enumerate(facet.evidence)
-        ],
+        [(facet_no, place, e.entry_id, e.sha256, e.quote, e.start, e.length) for place, e in enumerate(facet.evidence)],
     )
     connection.executemany(
         """INSERT INTO findings (facet_no, ordinal, statement, status, entry_id, sha256, quote, start, length)

@@ -62,9 +62,7 @@ def all_of(connection: sqlite3.Connection, profile_no: int) -> list[Stored]:
 
 def placeholders(connection: sqlite3.Connection, conversation_no: int) -> dict[str, int]:
     """Where each redacted secret first stood -> its number, as given at the first indexing."""
-    rows = connection.execute(
-        "SELECT location, number FROM placeholders WHERE conversation_no = ?", (conversation_no,)
-    )
+    rows = connection.execute("SELECT location, number FROM placeholders WHERE conversation_no = ?", (conversation_no,))
     return {row["location"]: row["number"] for row in rows}
 
 

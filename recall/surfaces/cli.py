@@ -161,7 +161,11 @@ def _click_parameter(parameter: Parameter) -> click.Parameter:
         return click.Option([option, name], is_flag=True, help=parameter.help)
     metavar = None if parameter.choices else {"text": "TEXT", "number": "N"}[parameter.type]
     return click.Option(
-        [option, name], type=kind, help=parameter.help, multiple=parameter.many, required=parameter.required,
+        [option, name],
+        type=kind,
+        help=parameter.help,
+        multiple=parameter.many,
+        required=parameter.required,
         metavar=metavar,
     )
 
@@ -190,7 +194,11 @@ def _build() -> click.Group:
     root = click.Group("history-recall", help=_ABOUT, context_settings={"help_option_names": ["-h", "--help"]})
     root.params.append(
         click.Option(
-            ["--version"], is_flag=True, is_eager=True, expose_value=False, help="Show the version.",
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            help="Show the version.",
             callback=_show_version,
         )
     )

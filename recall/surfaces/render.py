@@ -68,7 +68,8 @@ def _status(answer: Answer) -> Iterable[str]:
     for failed in queue["failed"]:
         yield f"              {one_line(failed['source'])}: {one_line(failed['message'])} ({failed['code']})"
     for job in answer["jobs"]:
-        yield f"job         {job['state']}: {one_line(job['source'])}, {job['stage']} since {_clock(job['progressed_at'])}"
+        since = _clock(job["progressed_at"])
+        yield f"job         {job['state']}: {one_line(job['source'])}, {job['stage']} since {since}"
     model = answer["model"]
     if model["endpoint"] is None:
         yield "model       offline: the built-in extractive analyser; nothing leaves this machine"
@@ -90,7 +91,8 @@ def _status(answer: Answer) -> Iterable[str]:
     for spent in answer.get("cost", []):
         cost = "unknown price" if spent["cost_usd"] is None else f"{spent['cost_usd']:.4f} USD"
         tokens = f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens"
-        yield f"spent       {one_line(spent['model'])}: {spent['calls']} calls ({spent['failed']} failed), {tokens}, {cost}"
+        calls = f"{spent['calls']} calls ({spent['failed']} failed)"
+        yield f"spent       {one_line(spent['model'])}: {calls}, {tokens}, {cost}"
 
 
 def _consent_line(consent: Mapping[str, Any]) -> str:
@@ -167,14 +169,16 @@ def _dry_run(answer: Answer) -> Iterable[str]:
         yield "nothing would be sent"
     else:
         about = "" if would["exact"] else "at most "
-        yield f"would send {about}{_count(would['calls'], 'request')}, {about}{_size(would['bytes'])}, to {one_line(would['endpoint'])}"
+        what = f"{about}{_count(would['calls'], 'request')}, {about}{_size(would['bytes'])}"
+        yield f"would send {what}, to {one_line(would['endpoint'])}"
     yield f"would redact: {_mapping(answer['redactions'])}"
     for row in answer["failed"]:
         yield f"cannot be read: {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
 
 
 def _rebuild(answer: Answer) -> Iterable[str]:
-    yield f"{_count(answer['queued'], 'source')} queued, {_count(answer['cached_replies_dropped'], 'cached reply')} dropped"
+    dropped = _count(answer["cached_replies_dropped"], "cached reply")
+    yield f"{_count(answer['queued'], 'source')} queued, {dropped} dropped"
     yield from _wrapped(answer["message"], "")
 
 
@@ -234,10 +238,12 @@ def _browse(answer: Answer) -> Iterable[str]:
     for entry in answer["entries"]:
         if answer["level"] == "topics":
             when = f"{_clock(entry['first_at'])[:10]} to {_clock(entry['last_at'])[:10]}"
-            yield f"{entry['topic_id']}  {_cut(entry['title'], 70)}  ({_count(entry['conversations'], 'conversation')}, {when})"
+            held = _count(entry["conversations"], "conversation")
+            yield f"{entry['topic_id']}  {_cut(entry['title'], 70)}  ({held}, {when})"
             yield from _wrapped(entry["description"], "    ")
         elif answer["level"] == "conversations":
-            yield f"{entry['conversation_id']}  {_cut(entry['title'] or '(untitled)', 70)}  {_clock(entry['last_active_at'])}"
+            title = _cut(entry["title"] or "(untitled)", 70)
+            yield f"{entry['conversation_id']}  {title}  {_clock(entry['last_active_at'])}"
             yield from _wrapped(entry["summary"], "    ")
             for membership in entry["memberships"]:
                 for finding in membership["findings"]:
@@ -257,7 +263,8 @@ def _consent(answer: Answer) -> Iterable[str]:
             yield "  allow it with `history-recall consent grant`"
     for grant in answer["grants"]:
         until = f", taken back {_clock(grant['revoked_at'])}" if grant["revoked_at"] else ""
-        yield f"  {one_line(grant['model'])} at {one_line(grant['endpoint'])}: given {_clock(grant['granted_at'])}{until}"
+        given = _clock(grant["granted_at"])
+        yield f"  {one_line(grant['model'])} at {one_line(grant['endpoint'])}: given {given}{until}"
 
 
 def _doctor(answer: Answer) -> Iterable[str]:

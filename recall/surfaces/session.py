@@ -55,7 +55,6 @@ class Session:
         return database
 
 
-
 @contextlib.contextmanager
 def signals_cancel(cancellation: Cancellation) -> Iterator[None]:
     """SIGINT and SIGTERM raise the flag instead of tearing the process down; a second one changes nothing."""

@@ -6,7 +6,7 @@ Everything else gets a frozen `Settings`. Relative paths are made absolute once,
 from __future__ import annotations
 
 import os
-import sys
+import platform
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,8 +92,8 @@ def config_path(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def _folder(env: Mapping[str, str], home: Path, kind: str) -> Path:
-    # platformdirs reads the process environment and expands ~ by it; a given environment has to win on Linux.
-    if sys.platform.startswith("linux"):
+    # platformdirs reads the process environment; the one that was given has to win where the XDG variables rule.
+    if platform.system() not in ("Windows", "Darwin"):
         variable, default = {"data": ("XDG_DATA_HOME", ".local/share"), "config": ("XDG_CONFIG_HOME", ".config")}[kind]
         base = env.get(variable) or ""
         return (Path(base) if os.path.isabs(base) else home / default) / APPLICATION

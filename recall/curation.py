@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from recall.cut import last_cut
 from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand
 from recall.hashing import derived_id
@@ -29,6 +30,7 @@ from recall.steps.place import place
 from recall.types import Analysis, Outline, Placement, SourceRef
 from repair.report import NO_REPAIR, RepairReport
 
+_TITLE_CHARS = 80
 _PLACING_TRIES = 3
 _LEASE_SECONDS = 2.0
 
@@ -118,6 +120,8 @@ class Curator:
         self._run.cancellation.check()
         staging.mark(outline.marks)
         header = outline.header
+        if header.title is None:
+            outline = replace(outline, header=replace(header, title=_opening_words(staging.opening())))
         if before is not None and header.host_conversation_id != before.host_conversation_id:
             message = f"{source.path} became another conversation while it was being read; nothing was published"
             raise SourceError("source_identity_changed", message, "index it again")
@@ -212,3 +216,11 @@ class Curator:
             lease.progress(
                 connection, self._profile_no, source.path, self._owner, stage, done, total, self._run.clock()
             )
+
+
+def _opening_words(text: str | None) -> str | None:
+    """A title for a conversation whose host gave it none: how it began, as the hosts' own lists show it."""
+    words = " ".join((text or "").split())
+    if len(words) <= _TITLE_CHARS:
+        return words or None
+    return words[: last_cut(words, 0, _TITLE_CHARS)].rstrip() + "…"

@@ -88,6 +88,15 @@ class Staging:
         ).fetchone()
         return None if row is None else (row["text"], row["sha256"])
 
+    def opening(self) -> str | None:
+        """The first thing that a person said on the active branch, or None."""
+        row = self._connection.execute(
+            """SELECT text FROM temp.staged_entries
+               WHERE role = 'user' AND text <> '' AND ' ' || marks || ' ' LIKE '% active %' AND marks NOT LIKE '%synthetic%'
+               ORDER BY seq LIMIT 1"""
+        ).fetchone()
+        return None if row is None else str(row["text"])
+
     def skeleton(self) -> list[tuple[int, str, str | None, str, str, int]]:
         """(seq, entry_id, parent_id, role, marks, chars) of every entry, without its text."""
         return [

@@ -66,6 +66,5 @@ def fuse(queries: Sequence[Mapping[int, Mapping[str, float]]]) -> dict[int, Hit]
             hit.queries.add(number)
             for name, score in combined[entry_no].items():
                 hit.parts[name] = hit.parts.get(name, 0.0) + score
-                if score > 0 or name == "keyword":
-                    hit.found_by.add("keyword" if name == "exact" else name)
+                hit.found_by.add("keyword" if name == "exact" else name)
     return hits

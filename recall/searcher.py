@@ -105,9 +105,9 @@ def search(
             first = cursors.whole_number(place[0] if len(place) == 1 else None)
         if request.mode != "semantic":
             found.run()
-        page, more = found.page(first)
+        page, last = found.page(first)
         shown = _Shown(connection, request, found.queries, source_state, resume)
-        next_cursor = cursors.encode([first + len(page)], request.question(), stamp) if more else None
+        next_cursor = None if last is None else cursors.encode([last], request.question(), stamp)
         return _answer(
             request,
             conversations=[shown.conversation(group) for group in page],
@@ -228,8 +228,8 @@ class _Search:
         order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
         self.hits = self._once(order)
 
-    def page(self, first: int) -> tuple[list[_Group], bool]:
-        """The conversations from `first` on, at most `limit`, and whether there are more.
+    def page(self, first: int) -> tuple[list[_Group], int | None]:
+        """The conversations from `first` on, at most `limit`, and where the next page begins.
 
         Within one conversation its entries are the pages.
         """
@@ -237,14 +237,14 @@ class _Search:
         if self._request.conversation_id is not None:
             chosen = self._sorted(self.hits)[first : first + limit]
             groups = [_Group(self._filters.conversation_no or 0, chosen, len(chosen))] if chosen else []
-            return groups, len(self.hits) > first + limit
+            return groups, first + limit if len(self.hits) > first + limit else None
         by_conversation: dict[int, list[Hit]] = {}
         for hit in self._sorted(self.hits):
             by_conversation.setdefault(self._rows[hit.entry_no]["conversation_no"], []).append(hit)
         groups = [_Group(number, found) for number, found in by_conversation.items()]
         chosen_groups = groups[first : first + limit]
         _share_out(chosen_groups, limit + MORE_ENTRIES)
-        return chosen_groups, len(groups) > first + limit
+        return chosen_groups, first + limit if len(groups) > first + limit else None
 
     def _sorted(self, found: list[Hit]) -> list[Hit]:
         if self._request.sort == "relevance":

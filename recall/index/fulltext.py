@@ -194,14 +194,14 @@ def check(connection: sqlite3.Connection, profile_no: int) -> list[str]:
         table = f"{name}_{profile_no}"
         try:
             connection.execute(engine.integrity(table))
-            problems += _try_match(connection, table)
+            problems += _try_match(connection, engine, table, scoped=name == "text")
         except sqlite3.DatabaseError as error:
             problems.append(f"The text index {table} is damaged: {error}")
     return problems
 
 
-def _try_match(connection: sqlite3.Connection, table: str) -> list[str]:
-    """A real query for a word that has to be there: the first and the last row by their own first word."""
+def _try_match(connection: sqlite3.Connection, engine: ModuleType, table: str, *, scoped: bool) -> list[str]:
+    """A real, ranked query for a word that has to be there: the first and the last row by their own first word."""
     for order in ("ASC", "DESC"):
         row = connection.execute(
             f"SELECT rowid, body FROM {table}_view WHERE body <> '' ORDER BY rowid {order} LIMIT 1"
@@ -210,7 +210,8 @@ def _try_match(connection: sqlite3.Connection, table: str) -> list[str]:
             continue
         word = row["body"].split(" ", 1)[0]
         found = connection.execute(
-            f"SELECT 1 FROM {table} WHERE {table} MATCH ? AND rowid = ?", (f'"{word}"', row["rowid"])
+            f"SELECT {engine.score(table, scoped=scoped)} FROM {table} WHERE {table} MATCH ? AND rowid = ?",
+            (f'"{word}"', row["rowid"]),
         ).fetchone()
         if found is None:
             return [f"The text index {table} does not find row {row['rowid']} by its first word"]

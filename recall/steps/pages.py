@@ -18,22 +18,25 @@ from recall.models.request import FacetCard
 from recall.steps.asking import Meter
 from recall.types import TopicCard
 
-MAX_CARRIED = 3
 Carried = Mapping[str, Sequence[int]]
 """From the id of a carried topic to the numbers of the facets that it is carried for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How many characters of a card's parts are shown. Facets are few and shown longer than topics."""
+    """How many characters of a card's parts are shown, and how many candidates a facet can have carried.
+
+    Facets are few and shown longer than topics.
+    """
 
     description: int
     aliases: int
     facet_aliases: int
     statements: int
+    carried: int
 
 
-DETAILS = (Detail(400, 300, 600, 6), Detail(240, 120, 240, 2), Detail(100, 0, 80, 0))
+DETAILS = (Detail(400, 300, 600, 6, 3), Detail(240, 120, 240, 2, 3), Detail(100, 0, 80, 0, 3), Detail(60, 0, 0, 0, 1))
 _TITLE = 100
 
 
@@ -73,11 +76,29 @@ def pages_at(
         return (tuple(catalogue),)
     # A carried card also says for which facets.
     everyone = tuple(range(1, len(facets) + 1))
-    carried = max(size(topic_block(card, detail, everyone)) for card in catalogue) * MAX_CARRIED * len(facets)
+    carried = max(size(topic_block(card, detail, everyone)) for card in catalogue) * detail.carried * len(facets)
     left -= carried
-    if left < (max(sizes) if detail == DETAILS[-1] else limit // 3):
+    if left < _least(detail, sizes, limit):
         return None
     return _filled(catalogue, sizes, left)
+
+
+def most_pages(facets: Sequence[FacetCard], catalogue: Sequence[TopicCard], meter: Meter, limit: int) -> int:
+    """At most how many pages there are for facets that are no longer than these."""
+    fullest = pages_at(DETAILS[0], facets, catalogue, meter, limit)
+    if fullest is not None and len(fullest) == 1:
+        return 1
+    counts = []
+    for detail in DETAILS:
+        sizes = [meter.measure(fence.sample(topic_block(card, detail))) for card in catalogue]
+        # No page that is laid out in this detail has less room.
+        counts.append(len(_filled(catalogue, sizes, _least(detail, sizes, limit))))
+    return max(counts)
+
+
+def _least(detail: Detail, sizes: Sequence[int], limit: int) -> int:
+    """The room for a page's own topics from which on this detail is taken."""
+    return max(sizes) if detail == DETAILS[-1] else max(limit // 3, max(sizes))
 
 
 def content(

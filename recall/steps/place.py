@@ -123,7 +123,9 @@ async def _through(
     carried: Candidates = tuple(() for _ in facets)
     for page in layout.pages[:-1]:
         request = page_request(facets, page, carried, layout.detail, last=False)
-        carried = await asker.ask(request, _shortlist(_visible(page, carried), len(facets)), source=source)
+        carried = await asker.ask(
+            request, _shortlist(_visible(page, carried), layout.detail.carried, len(facets)), source=source
+        )
     page = layout.pages[-1]
     request = page_request(facets, page, carried, layout.detail, last=True)
     choices = await asker.ask(request, _decision(_visible(page, carried), len(facets)), source=source)
@@ -137,12 +139,12 @@ def _visible(page: Sequence[TopicCard], carried: Candidates) -> Mapping[str, Top
     return {card.topic_id: card for card in (*(card for cards in carried for card in cards), *page)}
 
 
-def _shortlist(visible: Mapping[str, TopicCard], count: int) -> Callable[[object], Candidates]:
+def _shortlist(visible: Mapping[str, TopicCard], most: int, count: int) -> Callable[[object], Candidates]:
     """The validator of a page before the last: what is carried on."""
 
     def validate(reply: object) -> Candidates:
         items = _each_once(cast("Mapping[str, list[_Numbered]]", reply)["facets"], count)
-        return tuple(tuple(visible[topic_id] for topic_id in _known(item, visible)) for item in items)
+        return tuple(tuple(visible[topic_id] for topic_id in _known(item, visible)[:most]) for item in items)
 
     return validate
 

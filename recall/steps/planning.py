@@ -64,11 +64,10 @@ def placing(catalogue: Sequence[TopicCard], meter: Meter) -> Bound:
     facets = (replace(place.facet_card(most), statements=(_WIDE * 300,) * 6),) * 5
     names = [prompts.load(name) for name in (place.DECIDING, place.SHORTLISTING)]
     limit = min(room(meter, prompt) for prompt in names)
-    laid = [pages.pages_at(detail, facets, catalogue, meter, limit) for detail in pages.DETAILS]
-    count = max((len(one) for one in laid if one is not None), default=len(catalogue))
+    count = pages.most_pages(facets, catalogue, meter, limit)
     fullest = pages.DETAILS[0]
     cards = [len(fence.sample(pages.topic_block(card, fullest, range(1, 6))).encode()) for card in catalogue]
     shown = len(pages.content(facets, (), ((),) * 5, fullest).encode())
-    carried = sum(sorted(cards)[-pages.MAX_CARRIED * 5 :]) if count > 1 else 0
+    carried = sum(sorted(cards)[-fullest.carried * 5 :]) if count > 1 else 0
     each = max(overhead(prompt) for prompt in names) + shown + carried
     return Bound(count, count * each + sum(cards))

@@ -36,7 +36,7 @@ async def joined(
         except ModelError as error:
             if not too_long(error) or len(level) < 3:
                 raise
-            limit = min(limit, reducer.size(level)) // 2
+            limit = min(limit, reducer.size(level)) * 2 // 3
         else:
             return Part(final.summary, final.facets, final.dropped)
     raise _stuck()

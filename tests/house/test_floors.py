@@ -42,7 +42,6 @@ FLOORS: dict[str, int] = {
     "recall.steps.*": 5,
     "recall.fence": 5,
     "recall.chunk": 5,
-    "recall.chunk": 5,
     # 6 repair
     "repair.*": 6,
     # 7 workflows

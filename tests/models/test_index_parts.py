@@ -74,15 +74,23 @@ def test_what_was_spent(connection: sqlite3.Connection) -> None:
     assert [one.calls for one in ledger.spent(connection, 1)] == [2, 2]
 
 
+def _charged(database: Database, run: str) -> bool:
+    try:
+        with database.write() as connection:
+            ledger.charge(connection, _charge(run=run), Caps(run=100, day=30), NOON)
+    except StateError as error:
+        if error.code != "daily_budget":
+            raise
+        return False
+    return True
+
+
 def _race(path: str, start: multiprocessing.synchronize.Event, taken: multiprocessing.queues.Queue[int]) -> None:
     database = Database.open(Path(path))
     start.wait(30)
     done = 0
-    with pytest.raises(StateError, match="calls of today are used"):
-        while done < 1000:
-            with database.write() as connection:
-                ledger.charge(connection, _charge(run=f"r_{done}"), Caps(run=100, day=30), NOON)
-            done += 1
+    while _charged(database, f"r_{done}"):
+        done += 1
     taken.put(done)
     database.close()
 

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import pytest
+
+from recall.models.tokens import OFFLINE_BYTES, UNKNOWN_BYTES, Meter, meter_for
+from recall.settings import load
+
+
+@pytest.mark.parametrize(
+    ("model", "base", "limit"),
+    [("offline", "", OFFLINE_BYTES), ("openai/any", "http://127.0.0.1:8080/v1", UNKNOWN_BYTES)],
+)
+def test_where_litellm_knows_nothing_bytes_are_counted(model: str, base: str, limit: int) -> None:
+    settings = load({"HOME": "/", "HISTORY_RECALL_MODEL": model} | ({"HISTORY_RECALL_API_BASE": base} if base else {}))
+    meter = meter_for(settings)
+    assert (meter.name, meter.limit) == ("bytes", limit)
+    assert meter.measure("aé一😀") == 1 + 2 + 3 + 4
+
+
+def test_a_lone_surrogate_can_be_measured() -> None:
+    assert Meter(10).measure("\ud83d") == 3

@@ -42,6 +42,7 @@ _PROBLEM_STATES = {
 }
 _TO_INDEX = frozenset({"new", "grown", "changed", "queued"})
 PAGE = 50
+_SECOND = 1_000_000_000  # in a cursor, nanoseconds are two numbers that JSON carries exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +144,15 @@ def conversations(
     key = ["conversations", settings.profile, host, state]
     place = cursors.decode(cursor, key) if cursor else None
     if place is not None:
-        after = (-cursors.whole_number(place[0] if len(place) == 2 else None), str(place[-1]))
+        seconds, rest, source = place if len(place) == 3 else (None, None, None)
+        after = (-cursors.whole_number(seconds) * _SECOND - cursors.whole_number(rest), str(source))
         chosen = [row for row in chosen if (-row.modified_ns, row.source) > after]
     page, more = chosen[:limit], len(chosen) > limit
     return {
         "conversations": [row.as_json() for row in page],
         "total": len(chosen) if place is None else None,
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],
-        "next_cursor": cursors.encode([page[-1].modified_ns, page[-1].source], key) if more else None,
+        "next_cursor": cursors.encode([*divmod(page[-1].modified_ns, _SECOND), page[-1].source], key) if more else None,
     }
 
 

@@ -14,7 +14,8 @@ _DATA_URI = re.compile(
     r"(?P<data>(?:[A-Za-z0-9+/_=%-]++|\\/)++)"
 )
 _RUN = re.compile(
-    r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{512,}+={0,2}|(?:[A-Za-z0-9+/]{48,}+(?:\r?\n|\\n)){8,}+[A-Za-z0-9+/]*+={0,2})"
+    r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{512,}+={0,2}|(?:[A-Za-z0-9+/]{48,}+(?:\r?\n|\\n)){8,}+"
+    r"(?:[A-Za-z0-9+/]{16,}+={0,2}|[A-Za-z0-9+/]{1,15}+={1,2})?)"
 )
 # A run of 512 covers a whole block of 256; a text without such a block needs no search.
 _BLOCK = re.compile(r"[A-Za-z0-9+/=\r\n\\]{256}")
@@ -50,4 +51,5 @@ def _blob(run: str) -> str:
     head = run[:4096]
     if not (re.search("[a-z]", head) and re.search("[A-Z]", head) and re.search("[0-9]", head)):
         return run
-    return f"[base64 omitted, {decoded_size(run)} bytes]"
+    letters = re.sub(r"\\n|\s", "", run)
+    return f"[base64 omitted, {decoded_size(letters)} bytes]"

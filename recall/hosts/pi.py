@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -43,6 +44,7 @@ READER_VERSION = 1
 # An id that can be cited. `L12` is ours: the name of an entry that has none.
 _ID = re.compile(r"(?!L\d+\Z)[A-Za-z0-9_.:-]{1,64}", re.ASCII)
 _SIDECHAIN: frozenset[Mark] = frozenset({"sidechain"})
+_ABOUT = ("type", "parentId", "timestamp", "firstKeptEntryId", "firstKeptEntryIndex", "title", "name")
 _SENTENCES = {
     "malformed_line": "the line is not JSON; it was skipped",
     "nested_too_deep": "the line is nested too deep; it was skipped",
@@ -174,7 +176,7 @@ class PiLog:
         self._notes.add(code, number, _SENTENCES[code])
         self._skipped_records.append(len(self._tree) + len(self._skipped_records))
 
-    def _read(self, record: Mapping[str, object], place: Position, digest: str) -> Entry | None:
+    def _read(self, record: dict[str, object], place: Position, digest: str) -> Entry | None:
         host_id = record.get("id")
         host_id = host_id if isinstance(host_id, str) and host_id else None
         if record.get("type") in ("session", "title"):
@@ -183,22 +185,26 @@ class PiLog:
             return None
         try:
             found = text.reading(record)
+            about = _about(record)
         except WrongShape as error:
             self._skip(place.line, error.code)
             if host_id is not None:
                 parent = record.get("parentId")
                 self._tree.skip(host_id, parent if isinstance(parent, str) else self._previous)
             return None
+        record.clear()  # what is said of the entry is in `about`, what it says in `found`: a long text is held once
         entry_id = self._cite(host_id, place.line)
+        parts = list(found.parts)
+        found = replace(found, parts=())
         try:
-            words = said(found, entry_id, self._redactor)
+            words = said(parts, entry_id, self._redactor)
         except RecursionError:
             self._skip(place.line, "nested_too_deep")
             return None
         marks = found.marks | text.META if found.ours and not words.strip() else found.marks
-        parent_id = self._hang(record, host_id, place.line, marks)
-        self._note_kind(record, found.kind)
-        at = self._time(record, place.line)
+        parent_id = self._hang(about, host_id, place.line, marks)
+        self._note_kind(about, found.kind)
+        at = self._time(about, place.line)
         self._tally.add(found.role, found.tool, at, activity="meta" not in marks)
         self._previous = entry_id
         return Entry(
@@ -259,9 +265,7 @@ class PiLog:
         at = to_ms(given)
         if at is None and given is not None:
             self._notes.add("unknown_time", line, "the record's time cannot be read; it is left out of time filters")
-        if at is None and isinstance(message := record.get("message"), dict):
-            at = to_ms(message.get("timestamp"))
-        return at
+        return to_ms(record.get("message.timestamp")) if at is None else at
 
     # --- outline ------------------------------------------------------------------------------------------------
 
@@ -298,3 +302,10 @@ class PiLog:
         if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
             message = "the log was written to while it was read; what was there at the start is what counts"
             self._notes.add("changed_while_reading", 0, message)
+
+
+def _about(record: Mapping[str, object]) -> dict[str, object]:
+    """What places an entry, apart from what it says."""
+    about = {key: record[key] for key in _ABOUT if key in record}
+    message = record.get("message")
+    return about | {"message.timestamp": message.get("timestamp")} if isinstance(message, dict) else about

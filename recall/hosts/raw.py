@@ -53,7 +53,7 @@ def read_record(
 
 def _as_indexed(record: Record, entry_id: str, redactor: Redacting) -> None:
     try:
-        said(text.reading(record), entry_id, redactor)
+        said(list(text.reading(record).parts), entry_id, redactor)
     except WrongShape:
         return
 

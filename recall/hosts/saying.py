@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from recall.hosts import blobs
-from recall.hosts.text import Reading, render
+from recall.hosts.text import Part, render
 
 
 class Redacting(Protocol):
@@ -21,13 +21,21 @@ class Redacting(Protocol):
         """The JSON value with the secrets in its strings replaced."""
 
 
-def said(found: Reading, entry_id: str, redactor: Redacting) -> str:
-    """The redacted text of an entry; empty where it yields none."""
-    if not found.parts:
+def said(parts: list[Part], entry_id: str, redactor: Redacting) -> str:
+    """The redacted text of an entry; empty where it yields none.
+
+    Takes the parts out of their list: a long line must not be held as it was while the rules look at what it became.
+    """
+    if not parts:
         return ""
-    values = redactor.tree([part.value for part in found.parts], at=f"{entry_id}:parts")
-    if not isinstance(values, list):
+    labels = [part.label for part in parts]
+    values = [part.value for part in parts]
+    parts.clear()
+    redacted = redactor.tree(values, at=f"{entry_id}:parts")
+    if not isinstance(redacted, list):
         raise TypeError("a redactor gives a list for a list")
-    whole = render(found, values)
-    del values  # a long line must not be held twice while the rules look at its text
+    if redacted is not values:
+        values.clear()
+    whole = render(labels, redacted)
+    redacted.clear()
     return blobs.without_runs(redactor.text(whole, at=f"{entry_id}:text"))

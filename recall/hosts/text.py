@@ -1,7 +1,7 @@
 """What a record of OMP or Pi yields: its role, its marks, and the parts its text is made of.
 
 `reading(record)` takes a parsed record apart and drops what is never text: reasoning, image data, signatures, usage,
-settings. `render(reading, values)` puts the parts together again; between the two the caller redacts the values, so
+settings. `render(labels, values)` puts the parts together again; between the two the caller redacts the values, so
 that a rule sees `{"password": ...}` as a tree and not as a spelling of one. What a tool was asked and what it answered
 is labelled as attempted: nobody shall read a command as a success.
 """
@@ -63,12 +63,12 @@ def reading(record: Record) -> Reading:
     return Reading(_name(kind), "system", marks=META)
 
 
-def render(found: Reading, values: Iterable[object]) -> str:
-    """The text of an entry from the values of its parts, which the caller may have redacted."""
+def render(labels: Iterable[str], values: Iterable[object]) -> str:
+    """The text of an entry from the labels of its parts and their values, which the caller may have redacted."""
     pieces = []
-    for part, value in zip(found.parts, values, strict=True):
+    for label, value in zip(labels, values, strict=True):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
-        pieces.append(part.label + text if part.label else text)
+        pieces.append(label + text if label else text)
     return "\n".join(pieces) if len(pieces) != 1 else pieces[0]
 
 
@@ -110,7 +110,7 @@ def _assistant(message: Record) -> Reading:
             if own.is_recall(name):
                 ours = True
             else:
-                arguments = block.get("arguments", block.get("input"))
+                arguments = block.get("arguments", block.get("input", {}))
                 parts.append(Part(f"[{_name(name)} call, attempted] ", _bare(arguments)))
         elif (text := _block_text(block)) is not None:
             kept = own.without_blocks(text)
@@ -280,7 +280,7 @@ def _bare(value: object) -> object:
         if value.get("type") == "image":
             return _omitted(value)
         return {key: _bare(item) for key, item in value.items()}
-    return {} if value is None else value
+    return value
 
 
 def _list(value: object) -> list[object]:

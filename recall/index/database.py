@@ -1,92 +1,101 @@
 """The index file: where it is, how it is opened, and the two kinds of transaction.
 
 Owns: creating the file whole or not at all, permissions, the version check before any write, the journal mode,
-`write()` (BEGIN IMMEDIATE) and `read()` (one snapshot), and the translation of SQLite's errors.
+`write()` (BEGIN IMMEDIATE) and `read()` (one snapshot), waiting for locks, and the translation of SQLite's errors.
 Does not know what the tables mean. Helpers elsewhere take the open connection and never commit.
+
+SQLite waits for a lock only a moment; the longer waiting is done here, where a signal is noticed in between.
 """
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 from recall.errors import StateError
 from recall.index import fulltext
 
+T = TypeVar("T")
 APPLICATION_ID = 0x48524331  # "HRC1"
 SCHEMA_VERSION = 1
 BUSY_SECONDS = 60.0  # decisions.md 7: a large publication can hold the write lock for 10 s
 _POLL_SECONDS = 0.05
+_LAST_SECONDS = 1.0  # a cancelled run waits so long to enter what it paid for and to give its lease back
+_LEFTOVER_SECONDS = 3600.0
+_SIDE_FILES = ("-wal", "-shm", "-journal")
 _REBUILD = "move the file away (or set HISTORY_RECALL_DB to another path), then index again with index-all"
 
 
 class Database:
     """One open index file. `path` is None for the empty stand-in that reads get where no file exists yet."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, *, exists: bool, journal_mode: str) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        *,
+        exists: bool,
+        journal_mode: str,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._connection = connection
         self.path = path
         self.exists = exists
         self.journal_mode = journal_mode
-        self._cancelled: Callable[[], bool] = lambda: False
+        self._cancelled = cancelled
 
     @classmethod
-    def open(cls, path: Path) -> Database:
+    def open(cls, path: Path, cancelled: Callable[[], bool] = lambda: False) -> Database:
         """Open the index for work, making it (0600, in a 0700 folder) where there is none.
 
-        Raises StateError `unsupported_index` (another version, or not ours: untouched), `index_unavailable`,
-        `disk_full`, `index_damaged`.
+        No waiting for a lock goes on once `cancelled()` is true. Raises StateError `unsupported_index` (another
+        version, or not ours: untouched), `index_unavailable`, `disk_full`, `index_damaged`, `cancelled`.
         """
         with translated(path):
             if not os.path.lexists(path):
                 _create(path)
-            return cls._open_file(path)
+            _remove_leftovers(path)
+            return cls._open_file(path, cancelled)
 
     @classmethod
-    def open_for_reading(cls, path: Path) -> Database:
+    def open_for_reading(cls, path: Path, cancelled: Callable[[], bool] = lambda: False) -> Database:
         """Open the index for reading; where there is none, an empty one in memory, and nothing is written."""
         if os.path.lexists(path):
             with translated(path):
-                return cls._open_file(path)
+                return cls._open_file(path, cancelled)
         connection = _connect(":memory:")
         _install(connection)
         return cls(connection, path, exists=False, journal_mode="memory")
 
     @classmethod
-    def _open_file(cls, path: Path) -> Database:
-        _check_version(path)
+    def _open_file(cls, path: Path, cancelled: Callable[[], bool]) -> Database:
+        _check_version(path, cancelled)
         _close_permissions(path)
         connection = _connect(str(path))
         try:
             # Setting it again is a no-op on a WAL file and tells the truth about what is in force.
-            mode = str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]).lower()
-        except sqlite3.OperationalError:
+            found = _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone(), cancelled)
+        except BaseException:
             connection.close()
             raise
-        return cls(connection, path, exists=True, journal_mode=mode)
-
-    def watch(self, cancelled: Callable[[], bool]) -> None:
-        """Stop waiting for the write lock as soon as `cancelled()` is true."""
-        self._cancelled = cancelled
+        return cls(connection, path, exists=True, journal_mode=str(found[0]).lower(), cancelled=cancelled)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A writing transaction: begins IMMEDIATE, waits up to 60 s for the lock, commits at the end or not at all."""
         with translated(self.path):
-            self._begin_immediate()
+            self._run("BEGIN IMMEDIATE")
             try:
                 yield self._connection
-            except BaseException:
-                self._rollback()
-                raise
-            try:
-                self._connection.execute("COMMIT")
+                self._run("COMMIT")  # without WAL it waits for the readers
             except BaseException:
                 self._rollback()
                 raise
@@ -100,6 +109,8 @@ class Database:
                 return
             self._connection.execute("BEGIN")
             try:
+                # The snapshot is taken by the first read, which waits while another process recovers or closes.
+                self._run("SELECT 1 FROM sqlite_master LIMIT 1")
                 yield self._connection
             finally:
                 self._rollback()
@@ -111,18 +122,8 @@ class Database:
     def close(self) -> None:
         self._connection.close()
 
-    def _begin_immediate(self) -> None:
-        deadline = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if not _is_busy(error) or time.monotonic() > deadline:
-                    raise
-            if self._cancelled():
-                raise StateError("cancelled", "Cancelled while waiting for the index", "run the command again")
-            time.sleep(_POLL_SECONDS)
+    def _run(self, statement: str) -> None:
+        _patiently(lambda: self._connection.execute(statement).fetchone(), self._cancelled)
 
     def _rollback(self) -> None:
         if self._connection.in_transaction:
@@ -154,6 +155,27 @@ def _as_state_error(error: sqlite3.Error, path: Path) -> StateError:
     return StateError("index_unavailable", f"The index at {path} cannot be used: {text}", hint, data)
 
 
+def _patiently(action: Callable[[], T], cancelled: Callable[[], bool]) -> T:
+    """Do what may find the index locked, again and again for up to 60 s, and for a last second once cancelled."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    cut_short = False
+    while True:
+        try:
+            return action()
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            if time.monotonic() >= deadline:
+                if cut_short:
+                    hint = "run the command again"
+                    raise StateError("cancelled", "Cancelled while waiting for the index", hint) from error
+                raise
+        if not cut_short and cancelled():
+            cut_short = True
+            deadline = min(deadline, time.monotonic() + _LAST_SECONDS)
+        time.sleep(_POLL_SECONDS)
+
+
 def _is_busy(error: sqlite3.OperationalError) -> bool:
     return (getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
@@ -176,13 +198,11 @@ def _install(connection: sqlite3.Connection) -> None:
 
 def _create(path: Path) -> None:
     """Make the file complete beside its place, then link it in: a kill leaves no half-made index, a race one winner."""
-    missing = not path.parent.exists()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if missing:
-        path.parent.chmod(0o700)
     fresh = path.with_name(f"{path.name}.new-{os.getpid()}-{time.monotonic_ns()}")
-    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
+        for folder in reversed(path.parents):  # one by one: `parents=True` would give those above the umask's mode
+            folder.mkdir(mode=0o700, exist_ok=True)
+        os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = _connect(str(fresh))
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -200,31 +220,29 @@ def _create(path: Path) -> None:
         message = f"The index cannot be made at {path}: {error.strerror}"
         raise StateError("index_unavailable", message, "set HISTORY_RECALL_DB to a writable path") from error
     finally:
-        for leftover in (fresh, fresh.with_name(fresh.name + "-wal"), fresh.with_name(fresh.name + "-shm")):
-            leftover.unlink(missing_ok=True)
+        for suffix in ("", *_SIDE_FILES):
+            with contextlib.suppress(OSError):
+                fresh.with_name(fresh.name + suffix).unlink()
 
 
-def _check_version(path: Path) -> None:
-    """Refuse what is not ours or of another version, before any byte of it changes (decisions.md 18).
+def _remove_leftovers(path: Path) -> None:
+    """What a process that was killed while it made the index left beside it."""
+    with contextlib.suppress(OSError):
+        for leftover in path.parent.glob(f"{glob.escape(path.name)}.new-*"):
+            status = leftover.stat()
+            if status.st_nlink > 1 or time.time() - status.st_mtime > _LEFTOVER_SECONDS:
+                leftover.unlink(missing_ok=True)
 
-    Without a `-wal` file the main file is all there is and `immutable` leaves no trace; with one, the stamp in the
-    header may be older than the truth, so SQLite reads both through a read-only connection.
-    """
+
+def _check_version(path: Path, cancelled: Callable[[], bool]) -> None:
+    """Refuse what is not ours or of another version, before any byte of it changes (decisions.md 18)."""
     if not path.is_file():
         raise StateError("unsupported_index", f"{path} is not a file", _REBUILD, {"path": str(path)})
     if not os.access(path, os.R_OK):
         hint = "check its permissions, or set HISTORY_RECALL_DB to another path"
         raise StateError("index_unavailable", f"The index at {path} cannot be read", hint, {"path": str(path)})
-    has_wal = path.with_name(path.name + "-wal").exists()
-    flags = "mode=ro" if has_wal else "mode=ro&immutable=1"
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path))}?{flags}", uri=True, timeout=5)
-        try:
-            application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            connection.close()
+        application, version = _patiently(lambda: _stamps(path), cancelled)
     except sqlite3.DatabaseError as error:
         if (getattr(error, "sqlite_errorname", "") or "") == "SQLITE_NOTADB":
             message = f"{path} is not an index of history-recall; it was left as it is"
@@ -239,11 +257,53 @@ def _check_version(path: Path) -> None:
         raise StateError("unsupported_index", message, _REBUILD, data)
 
 
+def _stamps(path: Path) -> tuple[int, int]:
+    """(application id, schema version), without leaving a trace."""
+    while True:
+        before = _logged(path)
+        try:
+            return _read_stamps(path, *before)
+        except sqlite3.DatabaseError:
+            if _logged(path) == before:
+                raise
+            # Another process opened or closed the index under our eyes.
+
+
+def _logged(path: Path) -> tuple[bool, bool]:
+    """Whether there is a log with something in it beside the file, and whether there is its shared memory."""
+    log = path.with_name(path.name + "-wal")
+    with contextlib.suppress(OSError):
+        return log.stat().st_size > 0, path.with_name(path.name + "-shm").exists()
+    return False, False
+
+
+def _read_stamps(path: Path, logged: bool, shared: bool) -> tuple[int, int]:
+    """Without a log the main file is all there is, and `immutable` leaves no trace. With one, the stamp in the header
+    can be older than the truth, so both are read. Where shared memory is there too, reading only makes no file; where
+    it is not, no process has the index open, and taking it exclusively needs none (`unix-none`: nor a lock).
+    """
+    flags = "mode=ro"
+    if not logged:
+        flags += "&immutable=1"
+    elif not shared and os.name == "posix":
+        flags += "&vfs=unix-none"
+    connection = sqlite3.connect(f"file:{quote(str(path))}?{flags}", uri=True, timeout=0.25)
+    try:
+        if "vfs" in flags:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        connection.close()
+    return application, version
+
+
 def _close_permissions(path: Path) -> None:
     """0600 for the file and its side files, whatever they were (SQLite gives new side files the file's own mode)."""
-    for name in (path.name, path.name + "-wal", path.name + "-shm"):
+    for suffix in ("", *_SIDE_FILES):
         with contextlib.suppress(OSError):
-            member = path.with_name(name)
+            member = path.with_name(path.name + suffix)
             if member.stat().st_mode & 0o077:
                 member.chmod(0o600)
 

@@ -3,15 +3,19 @@
 An owner is one process run. It proves that it lives by holding an OS lock on a file of its own beside the index;
 the lock goes with the process, however it dies, so neither a process id that was given again nor a heartbeat
 without progress can keep a lease. The lease row itself says what stage the work is in, and moves only with it.
+Owners' files are made, and those of the dead removed, inside a writing transaction only: so nobody takes a file that
+is not locked yet for that of a dead owner.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import sqlite3
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +25,7 @@ from recall.errors import StateError
 if sys.platform == "win32":  # pragma: no cover - exercised on Windows only
     import msvcrt
 
-    def _lock(descriptor: int) -> bool:
+    def _lock(descriptor: int, *, shared: bool = False) -> bool:  # noqa: ARG001 - there is no shared lock here
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -31,12 +35,15 @@ if sys.platform == "win32":  # pragma: no cover - exercised on Windows only
 else:
     import fcntl
 
-    def _lock(descriptor: int) -> bool:
+    def _lock(descriptor: int, *, shared: bool = False) -> bool:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:
             return False
         return True
+
+
+_TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{16}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +71,11 @@ class Owner:
         return self
 
     def prove(self) -> None:
-        """Hold the lock that shows this process is alive."""
+        """Hold the lock that shows this process is alive. Inside a writing transaction."""
         if self._descriptor >= 0:
             return
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        _remove_dead(self._folder)
         path = self._folder / self.token
         self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         if not _lock(self._descriptor):
@@ -92,18 +100,28 @@ def owners_folder(database: Path) -> Path:
 
 
 def is_alive(database: Path, token: str) -> bool:
-    """True while the process of that owner holds its lock."""
-    if not token or os.sep in token or token in {".", ".."}:
-        return False
-    path = owners_folder(database) / token
+    """True while the process of that owner holds its lock. What is no token of ours is nobody's."""
+    return _TOKEN.fullmatch(token) is not None and _is_locked(owners_folder(database) / token)
+
+
+def _is_locked(path: Path) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
         return False
     try:
-        return not _lock(descriptor)
+        # Shared, so that two who look at the same time do not take each other for the owner.
+        return not _lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
+
+
+def _remove_dead(folder: Path) -> None:
+    """Remove the files of owners that were killed. Others than ours in the folder are left alone."""
+    for path in folder.iterdir():
+        if _TOKEN.fullmatch(path.name) and not _is_locked(path):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def acquire(
@@ -116,7 +134,6 @@ def acquire(
         message = f"{source} is being indexed by process {held.owner.partition('-')[0]} ({held.stage})"
         raise StateError("lease_held", message, "wait for it, or cancel it there", {"source": source})
     if held is not None:
-        (owners_folder(database) / held.owner).unlink(missing_ok=True)
         connection.execute("DELETE FROM leases WHERE profile_no = ? AND source = ?", (profile_no, source))
     connection.execute(
         "INSERT INTO leases (profile_no, source, owner, acquired_at, progressed_at, stage) VALUES (?, ?, ?, ?, ?, ?)",
@@ -158,6 +175,19 @@ def release(connection: sqlite3.Connection, profile_no: int, source: str, owner:
     )
 
 
+def dead(connection: sqlite3.Connection, profile_no: int, database: Path) -> list[Lease]:
+    """The leases whose owner is no more: what a kill interrupted."""
+    return [held for held in all_of(connection, profile_no) if not is_alive(database, held.owner)]
+
+
+def reclaim(connection: sqlite3.Connection, profile_no: int, leases: Iterable[Lease]) -> None:
+    """Drop leases of the dead, unless another run has taken them meanwhile."""
+    connection.executemany(
+        "DELETE FROM leases WHERE profile_no = ? AND source = ? AND owner = ?",
+        [(profile_no, held.source, held.owner) for held in leases],
+    )
+
+
 def find(connection: sqlite3.Connection, profile_no: int, source: str) -> Lease | None:
     """The lease on a source, whoever holds it."""
     row = connection.execute(f"{_SELECT} AND source = ?", (profile_no, source)).fetchone()
@@ -165,7 +195,7 @@ def find(connection: sqlite3.Connection, profile_no: int, source: str) -> Lease 
 
 
 def all_of(connection: sqlite3.Connection, profile_no: int) -> list[Lease]:
-    """All leases of a profile; those whose owner is dead are what a kill interrupted."""
+    """All leases of a profile, also those of dead owners."""
     return [_lease(row) for row in connection.execute(f"{_SELECT} ORDER BY acquired_at, source", (profile_no,))]
 
 

@@ -92,7 +92,8 @@ class Staging:
         """The first thing that a person said on the active branch, or None."""
         row = self._connection.execute(
             """SELECT text FROM temp.staged_entries
-               WHERE role = 'user' AND text <> '' AND ' ' || marks || ' ' LIKE '% active %' AND marks NOT LIKE '%synthetic%'
+               WHERE role = 'user' AND text <> ''
+                 AND ' ' || marks || ' ' LIKE '% active %' AND marks NOT LIKE '%synthetic%'
                ORDER BY seq LIMIT 1"""
         ).fetchone()
         return None if row is None else str(row["text"])

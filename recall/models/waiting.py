@@ -75,7 +75,7 @@ async def see_through(
             await asyncio.wait({task}, timeout=min(POLL_SECONDS, until.left()))
         except asyncio.CancelledError as error:  # again and again if need be: the first one set the end of the wait
             interrupted = error
-        if not cancelling and (interrupted is not None or is_cancelled()):
+        if not cancelling and not task.done() and (interrupted is not None or is_cancelled()):
             cancelling = True
             until = Deadline(min(grace, deadline.left()))
     torn_down = not task.done()

@@ -24,6 +24,7 @@ from .values import (
 )
 
 REACH = 8192
+ENOUGH = 512  # letters of a value that decide whether it is a secret
 WEIGHT = 20
 _BY_GROUP = {
     group: tuple(syntax for syntax in rules.SYNTAXES if any(letter in syntax.opens for letter in group))
@@ -32,9 +33,9 @@ _BY_GROUP = {
 _CJK = "\u2e80-\u30fb\u30fd-\u9fff\uac00-\ud7af\uff01-\uff65"
 _PAIR = r"[,;&)\]}]?[ ]?[A-Za-z_][\w.\- ]{0,30}(?:=|:\s)"
 _BARE = re.compile(
-    rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;&|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{REACH}}}+"
+    rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;&|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
 )
-_REST_OF_LINE = re.compile(r"[^\s]{1,8192}(?=[ \t]*(?:\r?\n|$))")
+_REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _LINE_START = re.compile(
     r"(?:^|\\n)(?:\x1b\[[0-9;]*m)?(?:[ \t>+\-|#*$%]|\d{1,7}[:\t→|\-]|[\w./\-]{1,120}\.?\w*[:\-]\d{1,7}[:\-]|\w[\w.\-]{0,30}(?:=|>)\s)*+"
     r"(?:(?:export|set|setx|declare|local|readonly|typeset|env|ENV|ARG|SET|def|val|var|const|let|\$env:|-e|--env|--build-arg|-x|-gx|-D|Environment=|SetEnv|os\.environ)\s{0,3}[\"'\[(]?)*[\w.\-$]{0,60}$"
@@ -78,7 +79,9 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         if start >= done:
             start, end = _widen(text, start, end)
             done = end
-            yield from _at(text, start, end)
+            for span in _at(text, start, end):
+                done = max(done, span.end)
+                yield span
     if not text.isascii():
         for hit in _OTHER.finditer(lower):
             yield from _at(text, hit.start(), hit.end())
@@ -138,6 +141,7 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         return None
     line = max(text.rfind("\n", max(0, start - 300), start) + 1, start - 300, 0)
     before = text[line:start]
+    near = before[-110:]
     word = text[start:end]
     block = _block(text, end, name)
     if block is not None:
@@ -145,7 +149,7 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     group = rules.GROUPS.get(text[end:end + 1], "")
     for syntax in _BY_GROUP[group]:
         joined = syntax.join.match(text, end)
-        if joined is None or (syntax.before is not None and not syntax.before.search(before)):
+        if joined is None or (syntax.before is not None and not syntax.before.search(near)):
             continue
         quote = joined.groupdict().get("q")
         if quote:
@@ -165,16 +169,19 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         else:
             good = _accept(value, name, syntax.proof, literal)
         if good:
-            return _span(text, joined.end(), close, name.kind)
+            return _span(text, joined.end(), close, name.kind, literal)
         if literal and syntax.proof == "weak":
             return None
     return _sentence(text, start, end, name)
 
 
-def _span(text: str, start: int, end: int, kind: str) -> Span | None:
+def _span(text: str, start: int, end: int, kind: str, quoted: bool) -> Span | None:
     scheme = re.compile(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})").match(text, start, end)
     if scheme is not None:
         start = scheme.end()
+    if not quoted and end - start >= ENOUGH:
+        while (more := _BARE.match(text, end)) is not None:
+            end = more.end()
     return Span(start, end, kind, WEIGHT) if end > start else None
 
 
@@ -226,7 +233,7 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
 
 
 def _accept(value: str, name: Name, proof: str, literal: bool) -> bool:
-    value = value.strip()
+    value = value[:ENOUGH].strip()
     if is_reference(value, literal):
         return False
     if name.kind in ("pin", "otp"):
@@ -251,7 +258,7 @@ def _has_sign(value: str) -> bool:
 
 
 def _accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: rules.Syntax) -> bool:
-    value = text[start:end]
+    value = text[start:min(end, start + ENOUGH)]
     if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
         return _accept(value, name, "secret", False) and (syntax.proof != "column" or looks_random(value))
     if not is_weak_secret(value, False):

@@ -8,7 +8,7 @@ from .rule import Span
 from .values import entropy, has_digit, has_letter, is_public_id, is_reference, is_weak_secret, looks_secret
 
 WEIGHT = 15
-_HEADER = re.compile(r"(?m)^[ \t>]{0,8}(?P<row>[|│]?[ ]?[\"'`]?\w[\w .\-\"'`]{0,40}[\"'`]?(?:[ ]{0,40}(?P<d>[,;|│\t])[ ]{0,40}[\"'`]?[\w .\-]{1,40}[\"'`]?[ ]{0,40}){1,20}[|│]?)[ \t]*\r?$")
+_CELL_NAME = re.compile(r"[\w .\-\"'`*/#]{1,40}")
 _INSERT = re.compile(r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})")
 _ROW = re.compile(r"\(([^()\n]{1,1000})\)")
 _CELL = re.compile(r"\s*('(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|[^,]*)\s*(?:,|$)")
@@ -40,15 +40,18 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             continue
         line = text.rfind("\n", max(0, start - 400), start) + 1
         done = text.find("\n", start, start + 400) + 1 or start + 400
-        header = _HEADER.match(text, line) if line or start < 400 else None
-        if header is None:
+        stop = text.find("\n", line, line + 600)
+        heading = text[line:stop if stop >= 0 else line]
+        mark = next((sign for sign in "|│\t,;" if sign in heading), None)
+        if mark is None or stop < 0:
             continue
-        mark = header.group("d")
-        names = [cell.strip(" \"'`*") for cell in header.group("row").strip("|│ ").split(mark)]
+        names = [cell.strip(" \"'`*") for cell in heading.strip("|│> \t\r").split(mark)]
+        if not all(_CELL_NAME.fullmatch(cell) for cell in names) or len(names) > 30:
+            continue
         columns = [(i, name) for i, cell in enumerate(names) if (name := judge(cell)) is not None and name.strength >= 2 and len(cell) <= 30]
         if not columns or len(names) < 2:
             continue
-        position = text.find("\n", header.end() - 1) + 1
+        position = stop + 1
         for _ in range(200):
             line_end = text.find("\n", position) if position else -1
             line = text[position:line_end if line_end >= 0 else len(text)]

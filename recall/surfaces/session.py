@@ -31,13 +31,13 @@ class Session:
         """The index, or an empty stand-in where there is none: a read makes no file."""
         if self._open is not None and (self._open.exists or not self.settings.database.exists()):
             return self._open
-        return self._keep(Database.open_for_reading(self.settings.database))
+        return self._keep(Database.open_for_reading(self.settings.database, self.cancellation))
 
     def for_work(self) -> Database:
         """The index, made if need be."""
         if self._open is not None and self._open.exists:
             return self._open
-        return self._keep(Database.open(self.settings.database))
+        return self._keep(Database.open(self.settings.database, self.cancellation))
 
     def run(self) -> Run:
         """A run of a workflow that writes."""
@@ -50,7 +50,6 @@ class Session:
 
     def _keep(self, database: Database) -> Database:
         self.close()
-        database.watch(self.cancellation)
         self._open = database
         return database
 

@@ -164,7 +164,8 @@ def test_topic_and_conversation(index: Index) -> None:
     assert names(ask(index, "heron", topic_id="t_birds")) == ["one"]
     assert names(ask(index, "heron", topic_id="t_fowl")) == ["one"]
     assert names(ask(index, "heron", conversation_id="pi:two")) == ["two"]
-    for wrong in ({"topic_id": "t_none"}, {"conversation_id": "nope"}):
+    wrongs: list[dict[str, Any]] = [{"topic_id": "t_none"}, {"conversation_id": "nope"}]
+    for wrong in wrongs:
         with pytest.raises(ArgumentError) as refused:
             ask(index, "heron", **wrong)
         assert refused.value.code == "not_found"

@@ -2,7 +2,8 @@
 
 The facets of one conversation that share enough telling terms are one subject and go together: they are joined first,
 most alike first, by the mean of their pairs. Each group then goes to the topic with the highest overlap, if that is
-high enough; else it is a draft. Rarity is measured on all cards in sight (page, carried, facets) over a fixed
+high enough; else it is a draft. A topic that holds many kinds of things counts for less, or it would hold everything
+before long. Rarity is measured on all cards in sight (page, carried, facets) over a fixed
 background, so that scores of different pages can be compared; what is carried is scored again on the last page, with
 the cards that stand beside it there. Titles are terms like any other: two equal titles prove nothing by themselves.
 """
@@ -19,14 +20,14 @@ from recall.models.request import FacetCard, PlacementTask
 from recall.types import TopicCard
 
 # Overlap from which on facets of one conversation are one subject.
-SIBLINGS = 0.03
+SIBLINGS = 0.025
 # Overlap from which on a facet goes into a topic.
-TOPIC = 0.13
+TOPIC = 0.08
 # From here on a topic is worth a look on the next page.
-CANDIDATE = 0.05
+CANDIDATE = 0.03
 CANDIDATES = 3
 # Cards that a catalogue is taken to have beside those in sight: with few cards, rarity is mostly unknown.
-BACKGROUND = 50.0
+BACKGROUND = 20.0
 Terms = Mapping[str, float]
 
 
@@ -37,7 +38,7 @@ def place(task: PlacementTask) -> dict[str, object]:
     topics = [topic_terms(card) for card in cards]
     idf = rarity(facets, cards)
     vectors = [weigh(terms, idf) for terms in facets]
-    shelves = [weigh(terms, idf) for terms in topics]
+    shelves = [_held(terms, card.members, idf) for terms, card in zip(topics, cards, strict=True)]
     scores = [[alike(vector, shelf) for shelf in shelves] for vector in vectors]
     if not task.last:
         return {
@@ -79,6 +80,19 @@ def rarity(facets: Sequence[Terms], cards: Sequence[TopicCard]) -> dict[str, flo
         for key in topic_terms(card):
             seen[key] = seen.get(key, 0.0) + min(members, max(1, named[key]))
     return {key: math.log((total + 0.5) / (often + 0.5)) for key, often in seen.items()}
+
+
+def _held(terms: Terms, members: int, idf: Mapping[str, float]) -> dict[str, float]:
+    """A topic as a vector, the shorter the less its members have in common.
+
+    Of a topic that holds members of every kind something agrees with everything; its length (that of the mean of its
+    members, against the mean of theirs) makes it weigh as little as its members would one by one.
+    """
+    share = {key: min(count / max(1, members), 1.0) for key, count in terms.items()}
+    mean = sum((part * idf[key]) ** 2 for key, part in share.items())
+    each = sum(part * idf[key] ** 2 for key, part in share.items())
+    length = math.sqrt(mean / each) if each else 0.0
+    return {key: value * length for key, value in weigh(terms, idf).items()}
 
 
 def groups(vectors: Sequence[Terms], least: float) -> list[list[int]]:

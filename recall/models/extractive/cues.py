@@ -50,7 +50,7 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         """
         it/that/this/now/all/which/everything works | it/that/this/now/all/which/everything work
         | works now/again/fine/as/well/perfectly/great | worked | fixed | resolved | solved | tests pass
-        | all pass | passed | passes | succeeded | succeeds | successful | successfully 
+        | all pass | passed | passes | succeeded | succeeds | successful | successfully
         | no failure/failures/error/errors/duplicates/retries/problem/problems/loss/deadlocks/warnings/issues
         | no more failures/errors/duplicates/crashes | none lost/missing/failed
         | 0 errors/failed/failures/differences/missing | is/are gone | cured
@@ -213,8 +213,8 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "worked",
         3,
         """
-        解决了 好了 成功 通过了 全部通过 修好 修复了 没有再 没再 不再 正常了 恢复了 有效 搞定 没有失败 没有报错
-        没有错误 没有丢 不再报错 うまくいき 直りました 成功し
+        解决了 好了 成功 通过了 全部通过 修好 修复了 没有再 没再 不再出现 不再重复 正常了 恢复了 有效 搞定 没有失败
+        没有报错 没有错误 没有丢 不再报错 うまくいき 直りました 成功し
         """,
     ),
     (
@@ -322,8 +322,9 @@ OUTPUT: tuple[tuple[FindingStatus, float, str], ...] = (
         4,
         (
             r"\b\d+ passed\b(?!.*\b[1-9]\d* failed)|\btest result: ok\b|\bBUILD SUCCESS\w*|\b[Aa]ll (?:\w+ )?"
-            r"(?:tests|checks) pass\w*|\bfailed=0\b|\b0 (?:errors|failed|failures|missing|differences|problems)\b|\bApply complete\b"
-            r"|\b[Ss]uccessfully (?!replaced|wrote|written|edited|updated)\w+|\bexit(?: code)?:? 0\b|成功|通过"
+            r"(?:tests|checks) pass\w*|\bfailed=0\b|\b0 (?:errors|failed|failures|missing|differences|problems)\b"
+            r"|\bApply complete\b|\b[Ss]uccessfully (?!replaced|wrote|written|edited|updated)\w+"
+            r"|\bexit(?: code)?:? 0\b|成功|通过"
         ),
     ),
     (
@@ -361,7 +362,7 @@ QUESTION = r"[?？]\s*[\"')\]”」]*$|[吗呢]\s*[?？。]?$"
 ASKS_OPEN = r"\b(?:what about|should we|do we|is that still|can it|how do we|who)\b|怎么办|要不要|会不会|谁"
 SHIFT = (
     r"^\W*(?:by the way|btw|another (?:thing|question|topic)|one more|next(?: up| topic)?\b|separately"
-    r"|different (?:topic|question)|unrelated|also,|now (?:for|to|the)|new topic|moving on|ok(?:ay)?,? (?:next|now)|on another"
-    r"|last (?:thing|question)|changing)"
+    r"|different (?:topic|question)|unrelated|also,|now (?:for|to|the)|new topic|moving on|ok(?:ay)?,? (?:next|now)"
+    r"|on another|last (?:thing|question)|changing)"
     r"|^\W*(?:另外|顺便|还有一个|还有一件|对了|换个|接下来|下一个|另一个|再问|最后一个|ところで|次に|それから)"
 )

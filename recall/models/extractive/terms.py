@@ -9,6 +9,7 @@ never terms. Every table is walked in the order of first sight, so equal input g
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,9 @@ _HAN_RUN = re.compile(rf"[{HAN}]")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
 _HEXISH = re.compile(r"(?=.*\d)[0-9a-f]{6,}|[0-9a-f]{32,}|[0-9a-f-]{30,}", re.IGNORECASE)
 # Characters that end a clause of place or time and begin many words.
-_TRAILING = "时里中上下后前"
+_TRAILING = "时里中上下后前好完到出"
+# Measure words: after a number, which breaks a run, they stay as a first character that belongs to nothing.
+_MEASURES = "些条种份次件张部家边类间块位名篇段组套项步台根层层"
 _BREAK_HAN = re.compile("|".join(sorted(map(re.escape, STOP_HAN_WORDS), key=lambda w: (-len(w), w))))
 
 
@@ -105,10 +108,24 @@ def han_pieces(run: str) -> tuple[str, ...]:
         for at, char in enumerate(part + "的"):
             if char in STOP_HAN_CHARS:
                 piece = part[start:at].rstrip(_TRAILING)
+                if len(piece) > 2:
+                    piece = piece[piece[0] in _MEASURES :]
                 if 2 <= len(piece) <= 8:
                     pieces.append(piece)
                 start = at + 1
     return tuple(pieces)
+
+
+@functools.lru_cache(maxsize=16384)
+def han_keys(run: str) -> tuple[tuple[str, float], ...]:
+    """The pairs of characters of a run of Han, with their weights. Kept, for each run is asked for twice."""
+    keys: list[tuple[str, float]] = []
+    for piece in _BREAK_HAN.sub(" ", run).split():
+        for first, second in itertools.pairwise(piece):
+            dull = (first in STOP_HAN_CHARS) + (second in STOP_HAN_CHARS)
+            if dull < 2:
+                keys.append((first + second, 0.3 if dull else 0.8))
+    return tuple(keys)
 
 
 def keys_of(text: str) -> Iterator[tuple[str, float]]:
@@ -116,12 +133,7 @@ def keys_of(text: str) -> Iterator[tuple[str, float]]:
     for match in _TOKEN.finditer(text):
         token = match.group()
         if _HAN_RUN.match(token):
-            for piece in _BREAK_HAN.sub(" ", token).split():
-                for at in range(len(piece) - 1):
-                    pair = piece[at : at + 2]
-                    dull = (pair[0] in STOP_HAN_CHARS) + (pair[1] in STOP_HAN_CHARS)
-                    if dull < 2:
-                        yield pair, 0.3 if dull else 0.8
+            yield from han_keys(token)
             continue
         found = word(token)
         if found.weight:
@@ -167,7 +179,7 @@ def bag(text: str, weight: float, phrases: bool) -> Bag:
         if _HAN_RUN.match(token):
             if run:
                 close()
-            for key, by in keys_of(token):
+            for key, by in han_keys(token):
                 terms[key] = terms.get(key, 0.0) + by * weight
             if phrases:
                 for piece in han_pieces(token):

@@ -15,6 +15,7 @@ from recall.models.extractive.terms import Bag, word
 TITLE = 100
 ALIAS = 100
 ALIASES = 12
+_LOOKED_AT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,13 @@ class Phrase:
     score: float
 
 
-def telling(counts: Bag, idf: Mapping[str, float], whole: Mapping[str, float], limit: int = 40) -> list[Phrase]:
+def telling(counts: Bag, idf: Mapping[str, float], whole: Mapping[str, float]) -> list[Phrase]:
     """The phrases of one scope, best first. `whole` has the phrase counts of the entire conversation."""
     scored: list[Phrase] = []
-    for key, count in counts.phrases.items():
+    often = list(counts.phrases.items())
+    if len(often) > _LOOKED_AT:  # in long scopes the telling ones are not those that stand there once
+        often = sorted(often, key=lambda pair: -pair[1])[:_LOOKED_AT]
+    for key, count in often:
         surface = counts.surfaces.get(key, key)
         if len(surface) > ALIAS or len(surface) < 2:
             continue
@@ -39,7 +43,7 @@ def telling(counts: Bag, idf: Mapping[str, float], whole: Mapping[str, float], l
         if score > 0:
             scored.append(Phrase(surface, keys, score))
     scored.sort(key=lambda phrase: (-phrase.score, phrase.text))
-    return scored[: limit * 4]
+    return scored[:160]
 
 
 def distinct(phrases: Sequence[Phrase], limit: int) -> list[Phrase]:

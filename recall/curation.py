@@ -7,17 +7,20 @@ any point goes on from there.
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from recall.cut import last_cut
 from recall.errors import SourceError, StateError
-from recall.freshness import Standing, stand
+from recall.freshness import Standing, stand, stands
 from recall.hashing import derived_id
 from recall.hosts.fingerprint import fingerprint
 from recall.hosts.pi import READER_VERSION, PiLog
 from recall.index import lease, publish, stored, topics
+from recall.index.database import translated
 from recall.index.lease import Owner
 from recall.index.staging import Staging
 from recall.index.stored import Stored
@@ -81,13 +84,21 @@ class Curator:
                 connection, self._profile_no, source.path, self._owner, self._run.database.path, self._run.clock()
             )
         try:
-            reading = self._read(source, standing)
+            if not stands(self._run.database, self._profile_no, source, standing):
+                # Another run was faster, and had the lease until now: begin again from what it made.
+                standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
+                if standing.unchanged is not None:
+                    self._release(source)
+                    return self._nothing_to_do(source, standing.unchanged, standing)
+            with translated(self._run.database.path):  # staging is SQLite too, and its disk can be full
+                reading = self._read(source, standing)
             analysis = await self._analyse(reading)
             published = await self._place_and_publish(reading, analysis)
-        finally:
+        except BaseException:
             # Also after a cancel: the road has ended every request that it started before it raised.
-            with self._run.database.write() as connection:
-                lease.release(connection, self._profile_no, source.path, self._owner)
+            with contextlib.suppress(StateError):  # what went wrong is told; a dead owner's lease is free anyway
+                self._release(source)
+            raise
         return Curated(
             source,
             reading.conversation_id,
@@ -97,11 +108,27 @@ class Curator:
             dict(reading.redactor.counts),
         )
 
+    def _release(self, source: SourceRef) -> None:
+        with self._run.database.write() as connection:
+            lease.release(connection, self._profile_no, source.path, self._owner)
+
     def _nothing_to_do(self, source: SourceRef, indexed: Stored, standing: Standing) -> Curated:
         if standing.touched:  # same contents under another time or inode: keep the listing quiet about it
             with self._run.database.write() as connection:
                 stored.remember_file(connection, indexed.conversation_no, source.path, standing.fingerprint)
+        self._reclaim(source)
         return Curated(source, indexed.conversation_id, None, NO_REPAIR, 0, {})
+
+    def _reclaim(self, source: SourceRef) -> None:
+        """A run that was killed here has nothing left to go on with."""
+        with self._run.database.read() as connection:
+            left = [held for held in self._dead(connection) if held.source == source.path]
+        if left:
+            with self._run.database.write() as connection:
+                lease.reclaim(connection, self._profile_no, left)
+
+    def _dead(self, connection: sqlite3.Connection) -> list[lease.Lease]:
+        return lease.dead(connection, self._profile_no, self._run.database.path)
 
     def _read(self, source: SourceRef, standing: Standing) -> _Reading:
         before = standing.before
@@ -152,29 +179,37 @@ class Curator:
     async def _place_and_publish(self, reading: _Reading, analysis: Analysis) -> publish.Published:
         """Place against the catalogue as it is, publish; once more where another run changed a chosen topic."""
         for left in reversed(range(_PLACING_TRIES)):
-            indices, placement = await self._place(reading, analysis)
+            settled, indices, placement = await self._place(reading, analysis)
             self._progress(reading.source, "publishing", 0, 1, now=True)
             try:
-                return self._publish(reading, analysis, indices, placement)
+                return self._publish(reading, analysis, settled, indices, placement)
             except StateError as error:
                 if error.code != "topic_state_changed" or left == 0:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    async def _place(self, reading: _Reading, analysis: Analysis) -> tuple[tuple[int, ...], Placement]:
+    async def _place(self, reading: _Reading, analysis: Analysis) -> tuple[frozenset[str], tuple[int, ...], Placement]:
+        """(facets that have a topic already, those that had to be placed, where these go)"""
         with self._run.database.read() as connection:
             catalogue = topics.cards(connection, self._profile_no)
-            settled = (
-                stored.settled_facets(connection, reading.before.conversation_no) if reading.before else frozenset()
-            )
+            settled = self._settled(connection, reading)
         indices = stored.needs_placing(reading.conversation_id, analysis.facets, settled)
         self._progress(reading.source, "placing", 0, len(indices), now=True)
         incoming = replace(analysis, facets=tuple(analysis.facets[i] for i in indices))
         placement = await place(incoming, catalogue, self._road, self._meter, source=reading.source.path)
-        return indices, placement
+        return settled, indices, placement
+
+    def _settled(self, connection: sqlite3.Connection, reading: _Reading) -> frozenset[str]:
+        before = reading.before
+        return frozenset() if before is None else stored.settled_facets(connection, before.conversation_no)
 
     def _publish(
-        self, reading: _Reading, analysis: Analysis, indices: tuple[int, ...], placement: Placement
+        self,
+        reading: _Reading,
+        analysis: Analysis,
+        settled: frozenset[str],
+        indices: tuple[int, ...],
+        placement: Placement,
     ) -> publish.Published:
         self._confirm_source(reading)
         plan = publish.Publication(
@@ -193,7 +228,11 @@ class Curator:
         )
         with self._run.database.write() as connection:
             lease.confirm(connection, self._profile_no, reading.source.path, self._owner)
-            return publish.publish(connection, plan)
+            self._confirm_stored(connection, reading, settled)
+            published = publish.publish(connection, plan)
+            # Together, so that a kill after the commit does not leave work that is done as interrupted.
+            lease.release(connection, self._profile_no, reading.source.path, self._owner)
+        return published
 
     def _confirm_source(self, reading: _Reading) -> None:
         """What was read must still stand at the start of the source; growth is fine and shows as `grown`."""
@@ -202,6 +241,15 @@ class Curator:
         if now.prefix_sha256 != read.content_sha256:
             message = f"{reading.source.path} was rewritten while it was being indexed; nothing was published"
             raise SourceError("stale_evidence", message, "index it again; what was paid for is in the cache")
+
+    def _confirm_stored(self, connection: sqlite3.Connection, reading: _Reading, settled: frozenset[str]) -> None:
+        """The lease is on the source; the same conversation may have been published from a copy of it."""
+        header, before = reading.outline.header, reading.before
+        now = stored.by_identity(connection, self._profile_no, header.host, header.host_conversation_id)
+        same = now is None if before is None else now is not None and now.content_sha256 == before.content_sha256
+        if not same or self._settled(connection, reading) != settled:
+            message = f"The conversation of {reading.source.path} was published from elsewhere meanwhile"
+            raise SourceError("source_busy", message, "index it again; what was paid for is in the cache")
 
     def _progress(self, source: SourceRef, stage: str, done: int, total: int, *, now: bool = False) -> None:
         """Report a step forward and, at most every two seconds, move the lease with it."""

@@ -25,6 +25,7 @@ class Standing:
     `touched`: the same contents, but time, inode or path are new.
     """
 
+    host_conversation_id: str
     before: Stored | None
     fingerprint: Fingerprint
     unchanged: Stored | None
@@ -42,7 +43,7 @@ def stand(database: Database, profile_no: int, source: SourceRef, settings: Sett
         before = stored.by_identity(connection, profile_no, source.host, header.host_conversation_id)
     now = fingerprint(source, prefix_bytes=before.content_bytes if before else None)
     if before is None:
-        return Standing(None, now.fingerprint, unchanged=None, touched=False)
+        return Standing(header.host_conversation_id, None, now.fingerprint, unchanged=None, touched=False)
     same = now.fingerprint.content_sha256 == before.content_sha256
     elsewhere = before.source != source.path and os.path.exists(before.source)
     if elsewhere and not _is_superset(now.prefix_sha256, before, same):
@@ -52,7 +53,14 @@ def stand(database: Database, profile_no: int, source: SourceRef, settings: Sett
     file = now.fingerprint
     touched = before.source != source.path or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
     unchanged = before if same and not force and _as_good(before, settings) else None
-    return Standing(before, file, unchanged, touched)
+    return Standing(header.host_conversation_id, before, file, unchanged, touched)
+
+
+def stands(database: Database, profile_no: int, source: SourceRef, standing: Standing) -> bool:
+    """Whether the index holds of the conversation what it held before. Another run may have been faster."""
+    with database.read() as connection:
+        now = stored.by_identity(connection, profile_no, source.host, standing.host_conversation_id)
+    return now == standing.before
 
 
 def _is_superset(prefix_sha256: str | None, before: Stored, same: bool) -> bool:

@@ -8,12 +8,13 @@ cancel do.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
 from recall import conversations
 from recall.curation import Curated, Curator
-from recall.errors import RecallError, SourceError
-from recall.index import cache, fulltext, jobs
+from recall.errors import RecallError, SourceError, StateError
+from recall.index import cache, fulltext, jobs, lease
 from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
 from recall.models.calls import CallLimits, Road
@@ -27,8 +28,22 @@ from recall.types import SourceRef
 _SKIPPED = frozenset(
     {"source_empty", "source_missing", "not_authorised", "current_conversation", "duplicate_conversation"}
 )
+# What is no failure either, and stays in the queue as it is: another run is at it, and will say how it ended.
+_BUSY = frozenset({"lease_held"})
 # What ends a batch: the next source would meet the same wall.
-_WALLS = frozenset({"cancelled", "consent_required", "work_budget", "daily_budget", "auth_unavailable", "disk_full"})
+_WALLS = frozenset(
+    {
+        "cancelled",
+        "consent_required",
+        "work_budget",
+        "daily_budget",
+        "auth_unavailable",
+        "disk_full",
+        "index_damaged",
+        "index_unavailable",
+        "unsupported_index",
+    }
+)
 
 
 class Report:
@@ -81,7 +96,8 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
         calls = _work(run, profile_no, run.settings.batch_calls, work)
     except RecallError as error:
         if error.code not in ("lease_held", "source_missing", "duplicate_conversation"):
-            _keep_failure(run, profile_no, source, error)
+            with contextlib.suppress(StateError):
+                _keep_failure(run, profile_no, source, error)
         raise
     return report.as_json(calls)
 
@@ -89,6 +105,7 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
 def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None) -> dict[str, object]:
     """Fill the queue from the catalogue and work through it: the whole of it with `offline`, else a bounded batch."""
     profile_no = _profile(run)
+    _reclaim(run, profile_no)
     _fill_queue(run, profile_no)
     with run.database.read() as connection:
         queue = jobs.waiting(connection, profile_no)
@@ -131,15 +148,20 @@ def rebuild(run: Run) -> dict[str, object]:
 
 async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.Job, report: Report) -> None:
     source = SourceRef(job.host, job.source)
+    with run.database.read() as connection:
+        if not jobs.is_waiting(connection, profile_no, job.source):
+            return  # another run has done it since the queue was read
     try:
         source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
         done = await curator.curate(source, force=job.force)
     except RecallError as error:
-        if error.code in _SKIPPED:
+        if error.code in _SKIPPED | _BUSY:
             report.skipped.append((source.path, error))
-            _drop(run, profile_no, source)
+            if error.code in _SKIPPED:
+                _drop(run, profile_no, source)
             return
-        _keep_failure(run, profile_no, source, error)
+        with contextlib.suppress(StateError):  # what went wrong is in the report; a full disk keeps no note of it
+            _keep_failure(run, profile_no, source, error)
         if error.code in _WALLS:
             report.aborted = error
         report.failed.append((source.path, error))
@@ -174,6 +196,15 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
         return road.calls
 
     return asyncio.run(whole())
+
+
+def _reclaim(run: Run, profile_no: int) -> None:
+    """Drop what killed runs left of their leases; their sources are new or changed still, and are queued again."""
+    with run.database.read() as connection:
+        dead = lease.dead(connection, profile_no, run.database.path)
+    if dead:
+        with run.database.write() as connection:
+            lease.reclaim(connection, profile_no, dead)
 
 
 def _fill_queue(run: Run, profile_no: int) -> None:

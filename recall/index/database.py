@@ -10,6 +10,7 @@ SQLite waits for a lock only a moment; the longer waiting is done here, where a 
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import os
 import sqlite3
@@ -200,8 +201,9 @@ def _create(path: Path) -> None:
     """Make the file complete beside its place, then link it in: a kill leaves no half-made index, a race one winner."""
     fresh = path.with_name(f"{path.name}.new-{os.getpid()}-{time.monotonic_ns()}")
     try:
-        for folder in reversed(path.parents):  # one by one: `parents=True` would give those above the umask's mode
-            folder.mkdir(mode=0o700, exist_ok=True)
+        for folder in reversed(path.parents):  # one by one: with `parents=True` those above get the umask's mode
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
         os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = _connect(str(fresh))
         try:
@@ -217,6 +219,8 @@ def _create(path: Path) -> None:
             if not path.exists():
                 os.replace(fresh, path)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StateError("disk_full", f"No space left to make the index at {path}", "free some space") from error
         message = f"The index cannot be made at {path}: {error.strerror}"
         raise StateError("index_unavailable", message, "set HISTORY_RECALL_DB to a writable path") from error
     finally:

@@ -57,6 +57,12 @@ def waiting(connection: sqlite3.Connection, profile_no: int) -> list[Job]:
     return [Job(r["source"], r["host"], bool(r["force"]), *tuple(r)[3:]) for r in rows]
 
 
+def is_waiting(connection: sqlite3.Connection, profile_no: int, source: str) -> bool:
+    """Whether the source is in the queue."""
+    row = connection.execute("SELECT 1 FROM queue WHERE profile_no = ? AND source = ?", (profile_no, source)).fetchone()
+    return row is not None
+
+
 def record_failure(
     connection: sqlite3.Connection, profile_no: int, source: str, host: str, error: RecallError, now: int
 ) -> None:

@@ -60,7 +60,7 @@ def _journal(database: Database) -> Check:
 def _permissions(database: Database) -> Check:
     loose = [
         name
-        for suffix in ("", "-wal", "-shm")
+        for suffix in ("", "-wal", "-shm", "-journal")
         if (name := str(database.path) + suffix) and os.path.exists(name) and os.stat(name).st_mode & 0o077
     ]
     if not loose:
@@ -85,7 +85,7 @@ def _foreign_keys(database: Database) -> Check:
 
 
 def _text_index(settings: Settings, database: Database) -> Check:
-    with database.read() as connection:
+    with database.write() as connection:  # SQLite counts its check of an index as a write
         number = profile_number(connection, settings.profile)
         problems = [] if number is None else fulltext.check(connection, number)
     if not problems:

@@ -31,7 +31,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
         redactions = stored.redactions(connection, number)
         skipped = stored.skipped_lines(connection, number)
         granted = consents(settings, connection, number)
-        problems = [] if number < 0 else fulltext.check(connection, number)
+        problems = [] if number < 0 else fulltext.look(connection, number)
         engine = fulltext.engine_of(connection, number) if number >= 0 else None
     endpoint = None if settings.offline else endpoint_of(settings.model, settings.api_base)
     answer: dict[str, object] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from recall import segment
@@ -184,7 +184,18 @@ def _drop_curated(connection: sqlite3.Connection, profile_no: int, numbers: Sequ
 
 
 def check(connection: sqlite3.Connection, profile_no: int) -> list[str]:
-    """What is wrong with the profile's text index, in words; [] where it is healthy. The check counts as a write."""
+    """What is wrong with the profile's text index, in words; [] where it is healthy. Inside a writing transaction."""
+    return _problems(connection, profile_no, lambda engine, table: connection.execute(engine.integrity(table)))
+
+
+def look(connection: sqlite3.Connection, profile_no: int) -> list[str]:
+    """The same by reading alone, which takes no lock from anybody: damage shows, words of the wrong row do not."""
+    return _problems(connection, profile_no, lambda engine, table: _read_all(connection, engine, table))
+
+
+def _problems(
+    connection: sqlite3.Connection, profile_no: int, examine: Callable[[ModuleType, str], object]
+) -> list[str]:
     try:
         engine = _ENGINES[engine_of(connection, profile_no)]
     except StateError as error:
@@ -193,11 +204,23 @@ def check(connection: sqlite3.Connection, profile_no: int) -> list[str]:
     for name in ("text", "curated"):
         table = f"{name}_{profile_no}"
         try:
-            connection.execute(engine.integrity(table))
+            examine(engine, table)
             problems += _try_match(connection, engine, table, scoped=name == "text")
         except sqlite3.DatabaseError as error:
             problems.append(f"The text index {table} is damaged: {error}")
     return problems
+
+
+def _read_all(connection: sqlite3.Connection, engine: ModuleType, table: str) -> None:
+    """Go through every word of an index table. sqlite3.DatabaseError where that cannot be done to the end."""
+    connection.execute(engine.vocabulary(table))
+    try:
+        found = connection.execute(engine.occurrences(table)).fetchone()[0] or 0
+    finally:
+        connection.execute(f"DROP TABLE temp.{table}_seen")
+    expected = engine.recorded(connection, table)
+    if expected is not None and found != expected:
+        raise sqlite3.DatabaseError(f"{found} of {expected} words can be read")
 
 
 def _try_match(connection: sqlite3.Connection, engine: ModuleType, table: str, *, scoped: bool) -> list[str]:

@@ -6,6 +6,7 @@ them). Ranking runs in Python, a row at a time.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 
 from recall.query import Term
@@ -53,6 +54,21 @@ def remove(table: str, columns: str) -> str:  # noqa: ARG001 - FTS4 reads the ol
 def integrity(table: str) -> str:
     """The check against the content."""
     return f"INSERT INTO {table} ({table}) VALUES ('integrity-check')"
+
+
+def vocabulary(table: str) -> str:
+    """A TEMP table of every word of an index table."""
+    return f"CREATE VIRTUAL TABLE temp.{table}_seen USING fts4aux(main, {table})"
+
+
+def occurrences(table: str) -> str:
+    """How many words can be read through that."""
+    return f"SELECT sum(occurrences) FROM temp.{table}_seen WHERE col = '*'"
+
+
+def recorded(connection: sqlite3.Connection, table: str) -> int | None:  # noqa: ARG001 - the face of both engines
+    """FTS4 counts characters and not words: nothing to compare with."""
+    return None
 
 
 def empty(table: str) -> tuple[str, ...]:

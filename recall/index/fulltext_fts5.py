@@ -6,6 +6,7 @@ segmenter wrote, so it decides nothing.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 
 from recall.query import Term
@@ -51,6 +52,29 @@ def remove(table: str, columns: str) -> str:
 def integrity(table: str) -> str:
     """The check against the content. Without rank 1 it would not see words of rows that are gone."""
     return f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)"
+
+
+def vocabulary(table: str) -> str:
+    """A TEMP table of every word of an index table."""
+    return f"CREATE VIRTUAL TABLE temp.{table}_seen USING fts5vocab('main', '{table}', 'row')"
+
+
+def occurrences(table: str) -> str:
+    """How many words can be read through that."""
+    return f"SELECT sum(cnt) FROM temp.{table}_seen"
+
+
+def recorded(connection: sqlite3.Connection, table: str) -> int | None:
+    """How many words FTS5 itself says there are: its record of averages holds the rows, then the words by column."""
+    row = connection.execute(f"SELECT block FROM {table}_data WHERE id = 1").fetchone()
+    value = 0
+    numbers = []
+    for byte in row[0] if row is not None else b"":
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(value)
+            value = 0
+    return sum(numbers[1:])
 
 
 def empty(table: str) -> tuple[str, ...]:

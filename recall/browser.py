@@ -164,6 +164,7 @@ class _View:
                     "facet_id": member["facet_id"],
                     "description": safe(member["description"], rules),
                     "reason": member["reason"],
+                    "abandoned": _given_up(evidence.get(member["facet_no"], [])),
                     "evidence": [_cited(cited) for cited in evidence.get(member["facet_no"], [])],
                     "findings": [_finding(found, rules) for found in findings.get(member["facet_no"], [])],
                 }
@@ -190,6 +191,11 @@ def _described(topic: sqlite3.Row, latest: Sequence[sqlite3.Row]) -> str:
 
 def _day(at: int | None) -> str:
     return (iso(at) or "unknown")[:10]
+
+
+def _given_up(cited: Sequence[sqlite3.Row]) -> bool:
+    """Whether a facet speaks only of a branch that was given up."""
+    return bool(cited) and all("abandoned_branch" in (row["marks"] or "").split() for row in cited)
 
 
 def _by_facet(rows: Sequence[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:

@@ -146,6 +146,7 @@ class Curator:
             outline = log.outline()
         self._run.cancellation.check()
         staging.mark(outline.marks)
+        staging.leave_copies(self._profile_no, None if before is None else before.conversation_no)
         header = outline.header
         if header.title is None:
             outline = replace(outline, header=replace(header, title=_opening_words(staging.opening())))

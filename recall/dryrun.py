@@ -121,6 +121,9 @@ class _DryRun:
             for _ in staging.fill(log.entries()):
                 self._cancellation.check()
             staging.mark(log.outline().marks)
+        staging.leave_copies(
+            self._profile_no, None if standing.before is None else standing.before.conversation_no
+        )
         for kind, number in redactor.counts.items():
             self._count.redactions[kind] = self._count.redactions.get(kind, 0) + number
         return staging

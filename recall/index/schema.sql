@@ -100,6 +100,7 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE UNIQUE INDEX entries_in_order ON entries (conversation_no, seq);
 CREATE INDEX entries_by_time ON entries (at);
+CREATE INDEX entries_by_id ON entries (entry_id, sha256);
 CREATE INDEX entries_by_parent ON entries (conversation_no, parent_id);
 
 -- Where each redacted secret first stood, so that its number is kept. Neither the secret nor a digest of it.

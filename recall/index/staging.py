@@ -8,6 +8,7 @@ memory of that size and a kill leaves nothing behind. Only redacted text comes h
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 
 from recall import segment
@@ -18,9 +19,17 @@ CREATE TEMP TABLE staged_entries (
     seq INTEGER PRIMARY KEY, entry_id TEXT NOT NULL UNIQUE, parent_id TEXT, line INTEGER NOT NULL,
     offset INTEGER NOT NULL, length INTEGER NOT NULL, sha256 TEXT NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL,
     tool TEXT, at INTEGER, marks TEXT NOT NULL DEFAULT '', chars INTEGER NOT NULL, text TEXT NOT NULL,
-    body TEXT NOT NULL, whole TEXT NOT NULL
+    body TEXT NOT NULL, whole TEXT NOT NULL, copied INTEGER NOT NULL DEFAULT 0
 )"""
-_INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)"
+_INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0)"
+# A fork begins with a copy of what it was forked from. The conversation that was indexed first keeps the copied part.
+_COPIED = """
+UPDATE temp.staged_entries SET copied = 1
+WHERE EXISTS (
+    SELECT 1 FROM entries e JOIN conversations c ON c.conversation_no = e.conversation_no
+    WHERE e.entry_id = staged_entries.entry_id AND e.sha256 = staged_entries.sha256
+      AND c.profile_no = :profile AND c.conversation_no < :before)
+"""
 
 
 class Staging:
@@ -72,10 +81,13 @@ class Staging:
         )
         self._connection.execute("COMMIT")
 
-    def entries(self) -> Iterator[Entry]:
-        """All staged entries in source order, with marks; one text in memory at a time."""
-        for row in self._connection.execute("SELECT * FROM temp.staged_entries ORDER BY seq"):
-            yield _entry(row)
+    def leave_copies(self, profile_no: int, conversation_no: int | None) -> None:
+        """Keep out of the analysis what a conversation of the profile that was indexed earlier holds, record by record.
+
+        `conversation_no` is that of this conversation, where it is indexed: what came later copied from it.
+        """
+        before = sys.maxsize if conversation_no is None else conversation_no
+        self._connection.execute(_COPIED, {"profile": profile_no, "before": before})
 
     def entry(self, seq: int) -> Entry:
         """One staged entry by seq."""
@@ -99,11 +111,11 @@ class Staging:
         return None if row is None else str(row["text"])
 
     def skeleton(self) -> list[tuple[int, str, str | None, str, str, int]]:
-        """(seq, entry_id, parent_id, role, marks, chars) of every entry, without its text."""
+        """(seq, entry_id, parent_id, role, marks, chars) of every entry to analyse, without its text."""
         return [
             tuple(row)
             for row in self._connection.execute(
-                "SELECT seq, entry_id, parent_id, role, marks, chars FROM temp.staged_entries ORDER BY seq"
+                "SELECT seq, entry_id, parent_id, role, marks, chars FROM temp.staged_entries WHERE NOT copied ORDER BY seq"
             )
         ]
 

@@ -246,8 +246,10 @@ def _browse(answer: Answer) -> Iterable[str]:
             yield f"{entry['conversation_id']}  {title}  {_clock(entry['last_active_at'])}"
             yield from _wrapped(entry["summary"], "    ")
             for membership in entry["memberships"]:
+                given_up = "  (a branch that was given up)" if membership["abandoned"] else ""
+                yield f"    {_cut(membership['facet'], 80)}{given_up}"
                 for finding in membership["findings"]:
-                    yield f"    {finding['status']}: {_cut(finding['statement'], 120)}"
+                    yield f"      {finding['status']}: {_cut(finding['statement'], 120)}"
         else:
             yield f"{_clock(entry.get('at'))}  {one_line(str(entry.get('text') or entry))}"
     if not answer["entries"]:

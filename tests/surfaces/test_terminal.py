@@ -14,7 +14,8 @@ ACTING = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;QUJD\x07\r\b\x7f\x9b31m\u202egnp.exe\
 
 
 def _acts(text: str) -> list[str]:
-    return [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in "\u202a\u202b\u202c\u202d\u202e"]
+    turning = "\u202a\u202b\u202c\u202d\u202e"
+    return [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in turning]
 
 
 def test_each_acting_character_becomes_a_visible_mark() -> None:

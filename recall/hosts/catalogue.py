@@ -117,11 +117,19 @@ class Catalogue:
         found.sort(key=lambda item: (-item.mtime_ns, item.source.path))
         return found, list(notes.all())
 
-    def resolve(self, argument: str) -> SourceRef:
-        """The authorised source of that path, or of that `host:conversation-id`. Raises SourceError."""
+    def resolve(self, argument: str, *, running: bool = False) -> SourceRef:
+        """The authorised source of that path, or of that `host:conversation-id`. Raises SourceError.
+
+        The conversation that is running now is `current_conversation`, unless `running` asks for it all the same.
+        """
         host, colon, identity = argument.partition(":")
-        if colon and host in HOSTS:
-            return self._by_identity(host, identity)
+        item = self._by_identity(host, identity) if colon and host in HOSTS else self._by_path(argument)
+        if self.is_current(item) and not running:
+            message = "this is the conversation that is running now"
+            raise SourceError("current_conversation", message, "index it when it has ended")
+        return item.source
+
+    def _by_path(self, argument: str) -> Listed:
         path = paths.absolute(argument, self._settings.home)
         try:
             path = paths.resolved(path)
@@ -135,9 +143,7 @@ class Catalogue:
         except OSError as error:
             raise paths.unreadable(error) from error
         paths.check_status(status)
-        item = self._look(place.host, walk.Found(str(path), status, place.parent_of(path)))
-        self._refuse_current(item)
-        return item.source
+        return self._look(place.host, walk.Found(str(path), status, place.parent_of(path)))
 
     def authorise(self, argument: str) -> tuple[str, str]:
         """What `sources add` records: the resolved path, and whether it is a file or a folder. Raises SourceError."""
@@ -196,24 +202,17 @@ class Catalogue:
             problem=problem,
         )
 
-    def _by_identity(self, host: str, identity: str) -> SourceRef:
+    def _by_identity(self, host: str, identity: str) -> Listed:
         """Newest first; the id in the header is the identity, the one in the file's name finds it as well."""
         found, _ = self.listed()
         matching = [item for item in found if item.source.host == host and item.header is not None]
         for item in matching:
             if item.header is not None and item.header.host_conversation_id == identity:
-                self._refuse_current(item)
-                return item.source
+                return item
         for item in matching:
             if identity and Path(item.source.path).stem.rpartition("_")[2] == identity:
-                self._refuse_current(item)
-                return item.source
+                return item
         raise SourceError("source_missing", f"no authorised conversation of {host} has this id", _ASK)
-
-    def _refuse_current(self, item: Listed) -> None:
-        if self.is_current(item):
-            message = "this is the conversation that is running now"
-            raise SourceError("current_conversation", message, "index it when it has ended")
 
 
 def _refused() -> SourceError:

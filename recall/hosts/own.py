@@ -49,15 +49,15 @@ def _cut(text: str, opening: str, closing: str, *, any_content: bool) -> str:
     kept, start, look = [], 0, 0
     while (begin := text.find(opening, look)) >= 0:
         look = begin + len(opening)
+        if re.match(r"[\w-]", text[look : look + 1]):  # `<history-recall-notes>` is another name
+            continue
         if (end := text.find(closing, look)) < 0:
             break
-        end += len(closing)
-        # `<history-recall` must end there as a name, or `<history-recall-notes>` would be taken for it.
-        whole_name = not re.match(r"[\w-]", text[look : look + 1])
-        block = text[begin:end]
-        if whole_name and (any_content or any(name in block for name in _NAMES)):
+        look = end + len(closing)
+        block = text[begin:look]
+        if any_content or any(name in block for name in _NAMES):
             kept.append(text[start:begin])
-            start = look = end
+            start = look
     return "".join((*kept, text[start:])) if kept else text
 
 
@@ -69,7 +69,7 @@ def _cut_fences(text: str) -> str:
             break
         kept.append(text[start : match.start()])
         start = end.end()
-    return "".join((*kept, text[start:]))
+    return "".join((*kept, text[start:])) if kept else text
 
 
 def _cut_code_fences(text: str) -> str:
@@ -80,4 +80,4 @@ def _cut_code_fences(text: str) -> str:
             break
         kept.append(text[start : match.start()])
         start = end.end()
-    return "".join((*kept, text[start:]))
+    return "".join((*kept, text[start:])) if kept else text

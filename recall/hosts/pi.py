@@ -238,7 +238,7 @@ class PiLog:
         parent = record.get("parentId")
         if isinstance(parent, str):
             self._tree.add(line, host_id, parent, marks)
-            return self._renamed.get(parent, parent)
+            return self._renamed.get(parent, parent if _ID.fullmatch(parent) else None)
         if parent is None and "parentId" in record:
             self._tree.add(line, host_id, None, marks)
             return None

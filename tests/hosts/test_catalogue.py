@@ -336,6 +336,7 @@ def test_the_running_conversation_is_not_resolved(home: Path) -> None:
     found = catalogue(home, HISTORY_RECALL_CURRENT="omp:now")
     assert refused(found, path) == "current_conversation"
     assert refused(found, "omp:now") == "current_conversation"
+    assert found.resolve("omp:now", running=True) == found.resolve(str(path), running=True)
     assert refused(found, agent) == "current_conversation"
     assert found.resolve(str(other)).path == str(other)
     assert {Path(item.source.path).stem: found.is_current(item) for item in found.listed()[0]} == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from pathlib import Path
 
 import pytest
@@ -318,6 +319,17 @@ def test_injected_recall_is_cut_out(tmp_path: Path, block: str) -> None:
 )
 def test_talk_about_recall_stays(text: str) -> None:
     assert own.without_blocks(text) is text or own.without_blocks(text) == text
+
+
+def test_many_unclosed_or_foreign_blocks_cost_no_more_than_their_length() -> None:
+    for text in (
+        "<hook_context " * 50_000 + "history_recal",
+        "<history-recall-x>" * 50_000 + "</history-recall>",
+        "<hook_context " * 50_000 + "</hook_context>" + "history-recall",
+    ):
+        began = time.process_time()
+        own.without_blocks(text)
+        assert time.process_time() - began < 1
 
 
 def test_an_extension_message_of_ours_is_left_out(tmp_path: Path) -> None:

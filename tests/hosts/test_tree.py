@@ -91,6 +91,13 @@ def test_an_id_that_cannot_be_cited_gives_way_to_the_line(tmp_path: Path, odd: s
         assert log["a2"].parent_id == "L2"
 
 
+@pytest.mark.parametrize("parent", ["L3", "x" * 1000, "two words"])
+def test_a_parent_that_is_nobody_is_not_cited(tmp_path: Path, parent: str) -> None:
+    log = read(write(tmp_path / "a.jsonl", said("a1", None), said("a2", parent)))
+    assert log["a2"].parent_id is None
+    assert log.warnings() == [("broken_chain", 3)]
+
+
 def test_a_parent_further_down_is_found(tmp_path: Path) -> None:
     log = read(write(tmp_path / "a.jsonl", said("a2", "a1"), said("a1", None), said("a3", "a2")))
     assert all(marks == {"active"} for marks in log.outline.marks)

@@ -115,7 +115,8 @@ class Staging:
         return [
             tuple(row)
             for row in self._connection.execute(
-                "SELECT seq, entry_id, parent_id, role, marks, chars FROM temp.staged_entries WHERE NOT copied ORDER BY seq"
+                "SELECT seq, entry_id, parent_id, role, marks, chars FROM temp.staged_entries "
+                "WHERE NOT copied ORDER BY seq"
             )
         ]
 

@@ -75,7 +75,7 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
                     yield Span(start, start + len(value), name.kind, WEIGHT)
             if line_end < 0:
                 break
-            position = line_end + 1
+            position = done = line_end + 1
 
 
 def _insert(text: str) -> Iterator[Span]:

@@ -62,6 +62,7 @@ _SOUGHT_BY_HIT = {
 _NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
 _RUN = re.compile(r"[A-Za-z0-9_\-]{20,}")
 _SHORT_RUN = re.compile(r"[A-Za-z0-9_\-]{12}")  # is in every token
+_TELLING = 600
 _JOINING = re.compile(r"[\s:=\"'`>|,]")
 _SHORTEST_RUN = 49  # of the run rules that ask for no dot behind their run
 
@@ -101,10 +102,14 @@ def _vendor(text: str) -> Iterator[Span]:
     for hit in _AT_WORD.finditer(text):
         if hit.start() >= done:
             for rule in _BY_HIT[hit.group()]:
-                span = _try(rule, text, hit.start(), VENDOR_WEIGHT)
-                if span is not None:
-                    done = span.end
-                    yield span
+                match = rule.pattern.match(text, hit.start())
+                if match is None:
+                    continue
+                if match.end() - match.start() > _TELLING:
+                    done = match.end()  # also where it is no secret: its rest would be read again and again
+                if _passes(rule, match):
+                    done = match.end("v")
+                    yield Span(match.start("v"), done, rule.kind, VENDOR_WEIGHT)
                     break
     for run in _RUN.finditer(text):
         if run.end() - run.start() >= _SHORTEST_RUN or text[run.end():run.end() + 1] == ".":
@@ -130,9 +135,14 @@ def _by_run(text: str, start: int) -> Iterator[Span]:
 
 def _try(rule: Rule, text: str, at: int, weight: int) -> Span | None:
     match = rule.pattern.match(text, at)
-    if match is None or (rule.check is not None and not rule.check(match["v"])):
+    if match is None or not _passes(rule, match):
         return None
     return Span(match.start("v"), match.end("v"), rule.kind, weight)
+
+
+def _passes(rule: Rule, match: re.Match[str]) -> bool:
+    """The check of a rule, on as much of the match as tells."""
+    return rule.check is None or rule.check(match["v"][:_TELLING])
 
 
 def _anchored(text: str, lower: str, names: list[tuple[int, int]]) -> Iterator[Span]:
@@ -149,7 +159,9 @@ def _anchored(text: str, lower: str, names: list[tuple[int, int]]) -> Iterator[S
                 continue
             match = _first(rule, text, max(low, at - rule.back), at)
             if match is not None and match.end("v") > match.start("v"):
-                if rule.check is None or rule.check(match["v"]):
+                if match.end("v") - match.start("v") > _TELLING:
+                    done[rule.name] = match.end("v")
+                if _passes(rule, match):
                     done[rule.name] = match.end("v")
                     yield Span(match.start("v"), match.end("v"), rule.kind, CONTEXT_WEIGHT if rule.fold else VENDOR_WEIGHT)
         hit = _ANYWHERE.search(lower, at + 1)
@@ -158,9 +170,9 @@ def _anchored(text: str, lower: str, names: list[tuple[int, int]]) -> Iterator[S
 def _first(rule: Rule, text: str, low: int, at: int) -> re.Match[str] | None:
     if not rule.back:
         return rule.pattern.match(text, at)
-    # the match has to begin in front of the anchor, so the search may stop soon behind it
-    match = rule.pattern.search(text, low, min(len(text), at + 9000))
-    return match if match is not None and match.start() <= at else None
+    # the match has to begin in front of the anchor: a search that stops soon behind it finds where
+    match = rule.pattern.search(text, low, min(len(text), at + 500))
+    return rule.pattern.match(text, match.start()) if match is not None and match.start() <= at else None
 
 
 def _join(text: str, spans: list[Span]) -> list[Span]:

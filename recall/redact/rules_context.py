@@ -123,7 +123,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule("irc identify", "password", "identify|nickserv", r"(?:identify|nickserv\s\w+)\s(?:[\w\-]{1,30}\s)?(?P<v>\S{4,100})(?=\s*(?:\n|$))", lambda v: _argument(v) and has_digit(v)),
     # sql
     _rule("identified by", "password", "identified", rf"identified\s(?:with\s{QUOTE}?\w{{1,40}}{QUOTE}?\s)?(?:by|as|using)\s(?:password\s|values\s)?(?P<q>{QUOTE})?(?P<v>(?(q)[^\"'`\\\n]{{1,400}}|[^\s;\"']{{2,200}}))", _value),
-    _rule("sql password", "password", "password", r"(?:with|set|encrypted|login|user|role|alter)\b[^\n;]{0,200}?\bpassword(?:\sfor\s[^\n=]{1,80})?\s{0,4}(?:=|to)?\s{0,4}\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'", _value, 220),
+    _rule("sql password", "password", "password", r"password(?:\sfor\s[^\n=]{1,80})?\s{0,4}(?:=|to)?\s{0,4}\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'", _value),
     _rule("password function", "password", "password(|crypt(|encrypt(|digest(|md5(|sha1(|sha2(|sym_", r"(?:password|crypt|aes_encrypt|pgp_sym_(?:en|de)crypt|aes_decrypt)\((?:[^()'\n]{1,60},\s?)?'(?P<v>[^'\\\n]{3,200})'", lambda v: _value(v) and has_digit(v)),
     # files
     _rule("pgpass line", "password", ":5432:|:5433:|:6543:|:6432:|:*:|:3306:", r"(?:^|(?<=\n)|(?<=\s)|(?<=\"))(?:[^\s:\"']{1,200}):(?:[0-9]{4,5}|\*):[^\s:]{1,100}:[^\s:]{1,100}:(?P<v>(?:[^\s\\\"']|\\.){2,200})", lambda v: _argument(v), 202),

@@ -43,8 +43,9 @@ def _set(table: str) -> str:
 _WORD, _RUN, _SYMBOL = _set(segment_ranges.WORD), _set(segment_ranges.RUN), _set(segment_ranges.SYMBOL)
 _JOIN = r"[_\-./:\\@#+=~%$&]"  # punctuation that holds a compound word together
 _COMPOUND = rf"(?:--?|[.#@$%_])?[{{word}}]+(?:{_JOIN}+[{{word}}]+)*(?:\+\+|\#)?"
-_ASCII_TOKEN = re.compile(rf"(?P<word>{_COMPOUND.format(word='A-Za-z0-9')})")
+_ASCII_TOKEN = re.compile(_COMPOUND.format(word="A-Za-z0-9"))
 _TOKEN = re.compile(rf"(?P<word>{_COMPOUND.format(word=_WORD)})|(?P<run>[{_RUN}]+)|(?P<symbol>[{_SYMBOL}])")
+_CHUNK = re.compile(r"[^\x00-\x20]+")
 _WORDS = re.compile(f"[{_WORD}]+")
 _UNASSIGNED = re.compile(f"([^{_set(segment_ranges.ASSIGNED)}]+)")
 _ACCENTS = {code: None for low, high in _pairs(segment_ranges.ACCENT) for code in range(low, high + 1)}
@@ -96,17 +97,22 @@ def _caseless(text: str) -> str:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in order."""
-    folded = fold(text)
-    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
-    for match in pattern.finditer(folded):
-        kind = match.lastgroup or "word"
-        if kind == "word":
-            parts, wholes = _compound(match.group())
-            yield Word(kind, parts, wholes)
-        elif kind == "run":
-            yield Word(kind, pairs(match.group()), ())
-        else:
-            yield Word(kind, (match.group(),), ())
+    for chunk in _CHUNK.findall(fold(text)):
+        for kind, typed in _typed(chunk):
+            if kind == "word":
+                yield Word(kind, *_compound(typed))
+            else:
+                yield Word(kind, pairs(typed) if kind == "run" else (typed,), ())
+
+
+def _typed(chunk: str) -> Iterator[tuple[str, str]]:
+    """(kind, the folded word as it was typed) of each word in a piece of folded text."""
+    if chunk.isascii():
+        for found in _ASCII_TOKEN.findall(chunk):
+            yield "word", found
+    else:  # every step of this pattern asks three large sets, so it is kept for what needs it
+        for match in _TOKEN.finditer(chunk):
+            yield match.lastgroup or "word", match.group()
 
 
 def body(text: str) -> str:
@@ -124,15 +130,34 @@ def both(text: str) -> tuple[str, str]:
     """`body` and `whole` in one pass."""
     parts: list[str] = []
     wholes: list[str] = []
-    for word in words(text):
-        parts.extend(word.parts)
-        wholes.extend(word.wholes)
+    for chunk in _CHUNK.findall(fold(text)):
+        own, forms = _known(chunk) if len(chunk) <= _KNOWN else _columns(chunk)
+        parts += own
+        wholes += forms
     return " ".join(parts), " ".join(wholes)
 
 
+def _columns(chunk: str) -> tuple[list[str], list[str]]:
+    parts: list[str] = []
+    wholes: list[str] = []
+    for kind, typed in _typed(chunk):
+        if kind == "word":
+            own, forms = _compound(typed)
+            parts += own
+            wholes += forms
+        elif kind == "run":
+            parts += pairs(typed)
+        else:
+            parts.append(typed)
+    return parts, wholes
+
+
+_KNOWN = 40  # pieces up to this length come again and again
+_known = lru_cache(maxsize=1 << 16)(_columns)
+
+
 def pairs(run: str) -> tuple[str, ...]:
-    """A run of a script without spaces as overlapping pairs, the last character alone at the end."""
-    run = lower(run)
+    """A run of a script without spaces (none has case) as overlapping pairs, the last character alone at the end."""
     return (*(run[index : index + 2] for index in range(len(run) - 1)), run[-1:])
 
 

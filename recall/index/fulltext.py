@@ -93,12 +93,15 @@ def add_entries(
     engine_of(connection, profile_no)
     table = f"text_{profile_no}"
     if staged is None:
-        source = f"SELECT rowid, body, whole, scope FROM {table}_view WHERE rowid IN (SELECT value FROM json_each(?))"
+        source = f"""
+            SELECT v.rowid, v.body, v.whole, v.scope
+            FROM json_each(?) AS chosen CROSS JOIN {table}_view AS v ON v.rowid = chosen.value
+        """
     else:
         source = f"""
             SELECT e.entry_no, s.body, s.whole, scope_words(e.role, e.marks, e.at, e.conversation_no)
             FROM json_each(?) AS chosen
-            JOIN entries AS e ON e.entry_no = chosen.value
+            CROSS JOIN entries AS e ON e.entry_no = chosen.value
             JOIN {staged} AS s ON s.seq = e.seq
             WHERE e.text <> ''
         """

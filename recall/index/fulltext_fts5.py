@@ -45,7 +45,7 @@ def remove(table: str, columns: str) -> str:
     """The statement that takes rows out of an index table, by their old words; one parameter, a JSON list of rowids."""
     return f"""
         INSERT INTO {table} ({table}, rowid, {columns})
-        SELECT 'delete', rowid, {columns} FROM {table}_view WHERE rowid IN (SELECT value FROM json_each(?))
+        SELECT 'delete', v.rowid, {columns} FROM json_each(?) AS n CROSS JOIN {table}_view AS v ON v.rowid = n.value
     """
 
 

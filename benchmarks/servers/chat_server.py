@@ -167,6 +167,24 @@ class ChatServer:
             return tuple(self._state.requests)
 
     @property
+    def responder(self) -> Responder | None:
+        """What makes a turn when the given ones are used up."""
+        return self._state.responder
+
+    @responder.setter
+    def responder(self, responder: Responder) -> None:
+        self._state.responder = responder
+
+    @property
+    def refuses(self) -> frozenset[str]:
+        """The forms of `response_format` that are answered with 400."""
+        return self._state.refuses
+
+    @refuses.setter
+    def refuses(self, forms: frozenset[str]) -> None:
+        self._state.refuses = forms
+
+    @property
     def most_at_once(self) -> int:
         """How many requests were open at the same time, at most."""
         return self._state.most_at_once

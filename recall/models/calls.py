@@ -95,7 +95,10 @@ class Preparing(Protocol):
 
 
 class Road:
-    """One run's way to its model. `calls` counts the requests charged by it, `hits` the replies that were kept ones."""
+    """One run's way to its model. `calls` counts the requests charged by it, `hits` the replies that were kept ones.
+
+    `width` is how many requests it has under way at once.
+    """
 
     def __init__(
         self,
@@ -111,6 +114,7 @@ class Road:
         sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
         self.model = model
+        self.width = limits.concurrency
         self.calls = 0
         self.hits = 0
         self._database = database

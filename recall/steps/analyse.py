@@ -152,7 +152,7 @@ class _Reader:
             number, chunk = numbered
             return await self._halved(chunk, first=number == 0, only=only, left=HALVINGS)
 
-        return [read for group in await in_order(enumerate(made), one) for read in group]
+        return [read for group in await in_order(enumerate(made), one, self._asker.width) for read in group]
 
     async def ask(self, chunk: Chunk, *, first: bool, only: bool) -> Part:
         """One request about one chunk."""

@@ -18,8 +18,7 @@ T = TypeVar("T")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# As many as the road will ever have under way; more would only hold texts in memory.
-WIDTH = 32
+WIDTH = 32  # as many as the road will ever have under way; more would only hold texts in memory
 # How often something that a model found too long is made half as long.
 HALVINGS = 10
 
@@ -28,8 +27,11 @@ class Asker(Protocol):
     """The road to the model: one question, one accepted answer, or a RecallError.
 
     `validate` gets the parsed reply, which satisfies the prompt's schema, and returns the value or raises
-    InvalidReply, whose message is sent back to the model once.
+    InvalidReply, whose message is sent back to the model once. `width` is how many questions it has under way at once.
     """
+
+    @property
+    def width(self) -> int: ...
 
     async def ask(self, request: ModelRequest, validate: Callable[[object], T], *, source: str | None = None) -> T: ...
 
@@ -53,11 +55,13 @@ def too_long(error: ModelError) -> bool:
     return error.code == "model_context_too_small" and bool(error.data.get("overflow"))
 
 
-async def in_order(items: Iterable[Item], work: Callable[[Item], Awaitable[Result]]) -> list[Result]:
-    """The results of `work`, many at a time, in the order of the items, which are taken only as they are needed.
+async def in_order(
+    items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], width: int = WIDTH
+) -> list[Result]:
+    """The results of `work`, `width` at a time, in the order of the items, which are taken only as they are needed.
 
     After the first failure nothing more is started; what is under way ends, and is cached by the road. Then the
-    failure is raised.
+    failure is raised. With the road's own width nothing waits there for its turn, to be sent after the failure.
     """
     results: dict[int, Result] = {}
     failures: list[Exception] = []
@@ -74,7 +78,7 @@ async def in_order(items: Iterable[Item], work: Callable[[Item], Awaitable[Resul
             failures.append(error)
             raise
 
-    await asyncio.gather(*(worker() for _ in range(WIDTH)), return_exceptions=True)
+    await asyncio.gather(*(worker() for _ in range(width)), return_exceptions=True)
     if failures:
         raise failures[0]
     return [results[number] for number in sorted(results)]

@@ -64,7 +64,7 @@ class _Reducer:
             groups = self._groups(level, limit)
             if len(groups) == len(level):
                 raise _stuck()
-            level = await in_order(groups, self._group)
+            level = await in_order(groups, self._group, self._asker.width)
             if self.size(level) >= before:
                 raise _stuck()
         return level

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.servers.chat_server import ChatServer, Seen
+from benchmarks.servers.chat_server import ChatServer, Responder, Seen
 from recall.surfaces.cli import main
 from tests.indexing import shapes
 from tests.shared import ROOT
@@ -99,6 +99,18 @@ class Product:
     def sent_since(self, since: int = 0) -> str:
         """All text of the requests since then."""
         return "\n".join(text_of(request) for request in self.seen(since))
+
+    def body(self, number: int) -> str:
+        """One request's body, in a form that can be compared."""
+        return json.dumps(self.seen()[number].body, sort_keys=True)
+
+    def answers(self, responder: Responder) -> None:
+        """From now on the server answers like this."""
+        self.server.responder = responder
+
+    def refuses(self, *forms: str) -> None:
+        """From now on the server does not know these forms of `response_format`."""
+        self.server.refuses = frozenset(forms)
 
     def add(self, log: Log, name: str) -> Path:
         """A log in Pi's own folder."""

@@ -10,7 +10,7 @@ def test_demo_requests_are_the_ledger_and_the_answer(product: Product) -> None:
 
     answer = product.done("index-all", "--sessions", "100")
 
-    assert [one["source"] for one in answer["completed"]] and len(answer["completed"]) == len(sources)
+    assert len(answer["completed"]) == len(sources) > 2
     assert answer["left"] == 0
     _one_number(product, answer["calls"])
     assert all(state == "done" and code is None for _, state, code in product.ledger())

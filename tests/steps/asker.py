@@ -23,6 +23,8 @@ Script = Callable[[ModelRequest, str | None], Answer]
 class Asker:
     """Answers by a function of the request and the complaint about the last reply, if there was one."""
 
+    width = 32
+
     def __init__(self, script: Script) -> None:
         self.script = script
         self.sent: list[ModelRequest] = []

@@ -54,13 +54,13 @@ def analyse(task: AnalysisTask) -> Json:
     everything = Bag()
     for scope in found:
         everything.add(scope.counts)
-    whole = everything.phrases
-    common = titles.distinct(titles.telling(everything, idf, whole), SHARED)
+    names = titles.Names(idf, everything.phrases)
+    common = titles.distinct(names.telling(everything), SHARED)
     facets: list[tuple[Json, list[Line]]] = []
     for scope in found:
         lines = _lines(entries, texts, scope, idf)
         if lines:
-            facets.append((_facet(entries, scope, lines, idf, whole, common), lines))
+            facets.append((_facet(entries, scope, lines, names, common), lines))
     facets = [one for one in facets if _says_something(*one)] or facets[:1]
     return {"summary": _summary([lines for _, lines in facets]) or "–", "facets": [facet for facet, _ in facets]}
 
@@ -109,17 +109,17 @@ def _facet(
     entries: Sequence[ShownEntry],
     scope: Scope,
     lines: Sequence[Line],
-    idf: Mapping[str, float],
-    whole: Mapping[str, float],
+    names: titles.Names,
     common: Sequence[titles.Phrase],
 ) -> Json:
-    phrases = titles.telling(scope.counts, idf, whole)
+    phrases = names.telling(scope.counts)
     name = titles.title(phrases) or _short(lines[0].text, titles.TITLE)
     findings = _findings(lines)
-    evidence = _evidence(lines, {line.entry for line in findings})
+    lead = _lead(lines, findings)
+    evidence = _evidence(lines, {line.entry for line in findings}, lead[0].entry)
     return {
         "title": name,
-        "description": _quotes(_lead(lines, findings), DESCRIPTION) or _short(lines[0].text, DESCRIPTION),
+        "description": _quotes(lead, DESCRIPTION) or _short(lines[0].text, DESCRIPTION),
         "aliases": _aliases(phrases, common, name),
         "evidence": [{"entry_id": entries[line.entry].entry_id, "quote": line.text} for line in evidence],
         "findings": [
@@ -156,13 +156,15 @@ def _findings(lines: Sequence[Line]) -> list[Line]:
     return sorted(chosen, key=lambda line: (line.entry, lines.index(line)))
 
 
-def _evidence(lines: Sequence[Line], cited: set[int]) -> list[Line]:
-    """For each entry its most telling sentence; entries without a finding first where there are too many."""
+def _evidence(lines: Sequence[Line], cited: set[int], opening: int) -> list[Line]:
+    """For each entry its most telling sentence; where there are too many, the opening and entries without a finding."""
     best: dict[int, Line] = {}
     for line in lines:
         if line.entry not in best or line.tells > best[line.entry].tells:
             best[line.entry] = line
-    ranked = sorted(best.values(), key=lambda line: (line.entry in cited, -line.tells, line.entry))
+    ranked = sorted(
+        best.values(), key=lambda line: (line.entry != opening, line.entry in cited, -line.tells, line.entry)
+    )
     return sorted(ranked[:EVIDENCE], key=lambda line: line.entry)
 
 

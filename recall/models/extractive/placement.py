@@ -39,7 +39,7 @@ def place(task: PlacementTask) -> dict[str, object]:
     idf = rarity(facets, cards)
     vectors = [weigh(terms, idf) for terms in facets]
     shelves = [_held(terms, card.members, idf) for terms, card in zip(topics, cards, strict=True)]
-    scores = [[alike(vector, shelf) for shelf in shelves] for vector in vectors]
+    scores = [[_agree(vector, shelf) for shelf in shelves] for vector in vectors]
     if not task.last:
         return {
             "facets": [
@@ -95,10 +95,15 @@ def _held(terms: Terms, members: int, idf: Mapping[str, float]) -> dict[str, flo
     return {key: value * length for key, value in weigh(terms, idf).items()}
 
 
+def _agree(one: Terms, other: Terms) -> float:
+    """The overlap of two vectors; a single shared term is a coincidence, not a subject."""
+    return alike(one, other) if sum(key in other for key in one) > 1 else 0.0
+
+
 def groups(vectors: Sequence[Terms], least: float) -> list[list[int]]:
     """Facets that are one subject: joined while the mean overlap of two groups is at least `least`."""
     made = [[index] for index in range(len(vectors))]
-    overlap = [[alike(one, other) for other in vectors] for one in vectors]
+    overlap = [[_agree(one, other) for other in vectors] for one in vectors]
     while len(made) > 1:
         best, first, second = max(
             (sum(overlap[i][j] for i in made[a] for j in made[b]) / (len(made[a]) * len(made[b])), -a, -b)
@@ -125,7 +130,7 @@ def _decide(
     drafts = 0
     for group in groups(vectors, SIBLINGS):
         joined = weigh(_sum([counts[index] for index in group]), idf)
-        row = [alike(joined, shelf) for shelf in shelves]
+        row = [_agree(joined, shelf) for shelf in shelves]
         at = max(range(len(row)), key=lambda i: (row[i], -i), default=None)
         topic = cards[at] if at is not None and row[at] >= TOPIC else None
         if topic is None:

@@ -45,11 +45,15 @@ class Word:
 
 @dataclass(slots=True)
 class Bag:
-    """Counts of one stretch of text: `terms` by key for comparing, `phrases` by key with the surface for showing."""
+    """Counts of one stretch of text: `terms` by key for comparing, `phrases` by key with the surface for showing.
+
+    `runs` are the runs of Han in it, from which `repeats` finds words when a scope is complete.
+    """
 
     terms: dict[str, float] = field(default_factory=dict)
     phrases: dict[str, float] = field(default_factory=dict)
     surfaces: dict[str, str] = field(default_factory=dict)
+    runs: list[str] = field(default_factory=list)
 
     def add(self, other: Bag) -> None:
         for key, count in other.terms.items():
@@ -58,6 +62,7 @@ class Bag:
             self.phrases[key] = self.phrases.get(key, 0.0) + count
         for key, surface in other.surfaces.items():
             self.surfaces.setdefault(key, surface)
+        self.runs.extend(other.runs)
 
 
 def stem(word: str) -> str:
@@ -182,6 +187,7 @@ def bag(text: str, weight: float, phrases: bool) -> Bag:
             for key, by in han_keys(token):
                 terms[key] = terms.get(key, 0.0) + by * weight
             if phrases:
+                result.runs.append(token)
                 for piece in han_pieces(token):
                     shown[piece] = shown.get(piece, 0.0) + weight
                     surfaces.setdefault(piece, piece)

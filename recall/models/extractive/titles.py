@@ -10,12 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from recall.models.extractive import repeats
 from recall.models.extractive.terms import Bag, word
+from recall.models.extractive.words import DULL_HAN
 
 TITLE = 100
 ALIAS = 100
 ALIASES = 12
 _LOOKED_AT = 400
+_KEPT = 160
+_UNCONFIRMED = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +31,46 @@ class Phrase:
     score: float
 
 
-def telling(counts: Bag, idf: Mapping[str, float], whole: Mapping[str, float]) -> list[Phrase]:
-    """The phrases of one scope, best first. `whole` has the phrase counts of the entire conversation."""
-    scored: list[Phrase] = []
-    often = list(counts.phrases.items())
-    if len(often) > _LOOKED_AT:  # in long scopes the telling ones are not those that stand there once
-        often = sorted(often, key=lambda pair: -pair[1])[:_LOOKED_AT]
-    for key, count in often:
-        surface = counts.surfaces.get(key, key)
-        if len(surface) > ALIAS or len(surface) < 2:
-            continue
-        keys = tuple(key.split(" "))
-        share = count / max(whole.get(key, count), count)
-        score = _weight(key, keys, surface, idf) * count**0.6 * (0.6 + 0.4 * share)
-        if score > 0:
-            scored.append(Phrase(surface, keys, score))
-    scored.sort(key=lambda phrase: (-phrase.score, phrase.text))
-    return scored[:160]
+class Names:
+    """The phrases of the scopes of one conversation.
+
+    `idf` says how rare a term is in it, `whole` has the phrase counts of all of it. What a phrase weighs apart from
+    its counts is kept: scopes share most of their phrases.
+    """
+
+    def __init__(self, idf: Mapping[str, float], whole: Mapping[str, float]) -> None:
+        self._idf = idf
+        self._whole = whole
+        self._weights: dict[str, float] = {}
+
+    def telling(self, counts: Bag) -> list[Phrase]:
+        """The phrases of one scope, best first."""
+        scored: list[Phrase] = []
+        for key, count in _often(counts):
+            surface = counts.surfaces.get(key, key)
+            if not 2 <= len(surface) <= ALIAS:
+                continue
+            weight = self._weights.get(key)
+            if weight is None:
+                weight = self._weights[key] = _weight(key, tuple(key.split(" ")), surface, self._idf)
+            share = min(1.0, count / self._whole.get(key, count))
+            if weight > 0:
+                scored.append(Phrase(surface, tuple(key.split(" ")), weight * count**0.6 * (0.6 + 0.4 * share)))
+        scored.sort(key=lambda phrase: (-phrase.score, phrase.text))
+        return scored[:_KEPT]
+
+
+def _often(counts: Bag) -> list[tuple[str, float]]:
+    """The phrases of a scope with their counts; of many those that stand there most."""
+    words = repeats.repeated(counts.runs)
+    # A run between particles that no repeated word confirms may be cut anywhere.
+    often = [
+        (key, count * _UNCONFIRMED if _is_han(key) else count)
+        for key, count in counts.phrases.items()
+        if key not in words
+    ]
+    often.extend((key, float(count)) for key, count in words.items())
+    return often if len(often) <= _LOOKED_AT else sorted(often, key=lambda pair: -pair[1])[:_LOOKED_AT]
 
 
 def distinct(phrases: Sequence[Phrase], limit: int) -> list[Phrase]:
@@ -79,11 +106,16 @@ def _holds(one: str, other: str) -> bool:
     return one in other or other in one
 
 
+def _is_han(text: str) -> bool:
+    return not text[0].isascii() and " " not in text and not text.isascii()
+
+
 def _weight(key: str, keys: tuple[str, ...], surface: str, idf: Mapping[str, float]) -> float:
-    if not surface.isascii() and " " not in surface and not surface[0].isascii():
+    if _is_han(surface):
         pairs = [math.sqrt(idf.get(surface[i : i + 2], 0.0)) for i in range(len(surface) - 1)]
         # Longer runs of Han are more often a whole word, up to where they are a clause.
-        return sum(pairs) / max(1, len(pairs)) * (0.9, 1.15, 1.3, 0.8, 0.7, 0.5, 0.4)[min(len(surface), 8) - 2]
+        dull = 0.35 if surface in DULL_HAN else 1.0
+        return dull * sum(pairs) / max(1, len(pairs)) * (0.9, 1.2, 1.3, 1.1, 1.0, 0.6, 0.5)[min(len(surface), 8) - 2]
     weights = [word(part).weight * math.sqrt(idf.get(part, 0.0)) for part in keys]
     mean = sum(weights) / len(weights)
     if len(keys) > 1:

@@ -1,7 +1,8 @@
 """Words that say nothing about a subject, as data.
 
 `STOP` breaks phrases and is never a term. `DULL` may stand inside a phrase, but weighs little: words of every
-conversation about work (run, file, change). `STOP_HAN` breaks runs of Han and kana: particles, pronouns, adverbs.
+conversation about work (run, file, change); `DULL_HAN` the same. `STOP_HAN_…` break runs of Han and kana: particles,
+pronouns, adverbs.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ STOP = frozenset(
     doing don't done down due during each either else enough etc even ever every everybody everyone everything
     except few first for former from further get gets getting give gives go goes going gone got had hadn't has
     hasn't have haven't having he her here hers herself him himself his how however i i'd i'll i'm i've if in
-    indeed instead into is isn't it it'd it'll it's its itself just keep kept last later least less let let's like
-    likely little ll lot lots made mainly make makes making many may maybe me mean means meant might mine more
-    most mostly much must my myself near nearly need needed needs neither never next no nobody none nor not
-    nothing now nowhere of off often oh ok okay on once one ones only onto or other others otherwise our ours
-    ourselves out over own per perhaps please possible possibly put quite rather re really right s said same saw
-    say saying says see seem seemed seems seen several shall she should shouldn't since so some somebody someone
-    something sometimes somewhere soon still such sure t take taken takes than thank thanks that that's the their
-    theirs them themselves then there there's therefore these they they'd they'll they're they've thing things
-    think this those though thought three through thus till to today together tomorrow too took toward towards
-    tried tries try trying twice two under unless until up upon us usually ve very via want wanted wants was
-    wasn't way we we'd we'll we're we've well went were weren't what what's whatever when whenever where whereas
-    wherever whether which while who whoever whole whom whose why will with within without won't would wouldn't
-    yes yesterday yet you you'd you'll you're you've your yours yourself yeah yep hey hi hello wow great good nice
-    cool glad love loved amazing awesome ah hmm haha lol honestly actually basically simply exactly especially
-    definitely certainly probably obviously clearly currently recently previously finally initially eventually
-    directly completely apparently alright fine bad better best worse worst big bigger small old older new newer
-    long longer short able unable four five six seven eight nine ten hundred thousand second third half dozen know
-    knows knew known look looks looked looking come comes came coming happen happens happened find found feel
-    feels felt tell told asked ask asks talk guess hope remember forget bit kind sort stuff sounds sound idea
-    point reason case time times day days week weeks month months year years hour hours minute minutes morning
-    evening night monday tuesday wednesday thursday friday saturday sunday january february march april june july
-    august september october november december isn aren wasn weren don doesn didn won wouldn couldn shouldn hasn
-    haven hadn ain nor whose gonna wanna gotta lets stay stays stayed leave leaves left seemingly e.g i.e eg ie vs
-    versus plus minus true false null anymore whichever none mr mrs ms pm utc ms kb mb gb mib gib kib
+    indeed instead into is isn't it it'd it'll it's its itself just keep keeps keeping kept last later least less
+    let let's like likely little ll lot lots made mainly make makes making many may maybe me mean means meant
+    might mine more most mostly much must my myself near nearly need needed needs neither never next no nobody
+    none nor not nothing now nowhere of off often oh ok okay on once one ones only onto or other others otherwise
+    our ours ourselves out over own per perhaps please possible possibly put quite rather re really right s said
+    same saw say saying says see seem seemed seems seen several shall she should shouldn't since so some somebody
+    someone something sometimes somewhere soon still such sure t take taken takes than thank thanks that that's
+    the their theirs them themselves then there there's therefore these they they'd they'll they're they've thing
+    things think this those though thought three through thus till to today together tomorrow too took toward
+    towards tried tries try trying twice two under unless until up upon us usually ve very via want wanted wants
+    was wasn't way we we'd we'll we're we've well went were weren't what what's whatever when whenever where
+    whereas wherever whether which while who whoever whole whom whose why will with within without won't would
+    wouldn't yes yesterday yet you you'd you'll you're you've your yours yourself yeah yep hey hi hello wow great
+    good nice cool glad love loved amazing awesome ah hmm haha lol honestly actually basically simply exactly
+    especially definitely certainly probably obviously clearly currently recently previously finally initially
+    eventually directly completely apparently alright fine bad better best worse worst big bigger small old older
+    new newer long longer short able unable four five six seven eight nine ten hundred thousand second third half
+    dozen know knows knew known look looks looked looking come comes came coming happen happens happened find
+    found feel feels felt tell told asked ask asks talk guess hope remember forget bit kind sort stuff sounds
+    sound idea point reason case time times day days week weeks month months year years hour hours minute minutes
+    morning evening night monday tuesday wednesday thursday friday saturday sunday january february march april
+    june july august september october november december isn aren wasn weren don doesn didn won wouldn couldn
+    shouldn hasn haven hadn ain nor whose gonna wanna gotta lets stay stays stayed leave leaves left seemingly e.g
+    i.e eg ie vs versus plus minus true false null anymore whichever none mr mrs ms pm utc ms kb mb gb mib gib kib
     """.split()
 )
 
@@ -58,6 +59,15 @@ DULL = frozenset(
     """.split()
 )
 
+# May be shown, but only where nothing else is left.
+DULL_HAN = frozenset(
+    """
+    小时 分钟 版本 返回 记录 处理 数据 文件 删除 方法 内容 结果 信息 计划 时间 功能 操作 支持 数字 自动 事项
+    部分 基础 目标 增加 减少 修改 检查 测试 运行 执行 启动 更新 添加 设置 配置 代码 提交 实现 项目 系统 任务
+    步骤 状态 类型 名称 名字 例子 回复 消息 提醒 安排 了解 理由 判断 表达 习惯 成功 失败 错误 正常 格式 语句
+    注意 重要 简单 容易 复杂 关系 影响 过程 经验 效果 作用 机会 生活 工作 朋友 老师 师傅 家里 回家 出门 公司
+    """.split()
+)
 STOP_HAN_WORDS = (
     """
     我们 你们 他们 她们 它们 咱们 自己 大家 这个 那个 这些 那些 这里 那里 这样 那样 这么 那么

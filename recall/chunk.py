@@ -8,7 +8,11 @@ Old cuts are where the chunks of the last publication ended. They are kept, so a
 for byte as it was, its reply comes from the cache, and only what is new becomes new chunks. Many small appends would
 leave many small chunks; so where more than `SMALL_TAIL` chunks at the end are each under a quarter of the limit, these
 are joined: packed again without the cuts between them. Their text is sent once more, and then the count starts anew,
-so over the life of a conversation a character is sent for such a join only a few times.
+so over the life of a conversation a character is sent for such a join only a few times. (Where a limit is more than
+four times what the provider really takes, halved chunks are small by this rule too, and an append tries them joined.)
+
+A branch that is given up later gets its label, and one that is gone on with after another began moves the other on:
+chunks with such entries are new questions, rightly. An append at the end of the latest branch changes nothing.
 
 Chunks are made one at a time from an iterator; only a chunk and a tail of small ones are in memory.
 """

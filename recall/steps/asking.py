@@ -64,7 +64,7 @@ async def in_order(
     failure is raised. With the road's own width nothing waits there for its turn, to be sent after the failure.
     """
     results: dict[int, Result] = {}
-    failures: list[Exception] = []
+    failures: list[BaseException] = []
     numbered = enumerate(items)
 
     async def worker() -> None:
@@ -74,7 +74,7 @@ async def in_order(
                 if taken is None:
                     return
                 results[taken[0]] = await work(taken[1])
-        except Exception as error:
+        except BaseException as error:  # also a cancelled worker: a list with a hole would pass for a whole one
             failures.append(error)
             raise
 

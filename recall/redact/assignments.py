@@ -62,6 +62,7 @@ _STOP_WORDS = frozenset(
     "confirmed confidential automatically generated. stale broken unclear clear ambiguous handled managed injected loaded parsed sourced "
     "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
 )
+_USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
 
 
@@ -265,7 +266,8 @@ def _accept_bare(text: str, before: str, word: str, start: int, end: int, name: 
         return False
     at_edge = _EDGE.match(text, end) is not None
     if syntax.proof == "column":
-        return at_edge and _has_sign(value) and (looks_secret(value) or word.isupper() or (name.kind == "password" and _LINE_START.search(before) is not None)) and not value.startswith(("-", "="))
+        sure = looks_secret(value) or word.isupper() or (len(value) >= 5 and has_digit(value) and _LINE_START.search(before) is not None)
+        return at_edge and _has_sign(value) and sure and not value.startswith(("-", "="))
     if syntax.proof == "lone":
         return at_edge and (looks_secret(value) or (bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value)))
     if syntax.proof == "flag":
@@ -328,6 +330,7 @@ def _block(text: str, end: int, name: Name) -> Span | None:
 
 def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
     foreign = not text[start:end].isascii()
+    asked = _USES.search(text, max(0, start - 24), start) is not None
     for pattern in (rules.SENTENCE, rules.BESIDE, rules.GLUED):
         if pattern is rules.GLUED and not foreign:
             continue
@@ -348,7 +351,9 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
             continue
         value = match.group().rstrip(".,;:!?)*_…")
         value = value[:-2] if value.endswith("'s") else value
-        if _spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign):
+        if re.match(r"[\w.]+=", value) and not foreign:
+            continue
+        if _spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign or asked):
             return Span(joined.end(), joined.end() + len(value), name.kind, WEIGHT)
     return None
 
@@ -356,6 +361,8 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
 def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
     """A value in running text: it has to look like one, or to end the sentence without being a common word."""
     if is_reference(value, False) or text[end:end + 1] in ("(", "=") or (is_plain_number(value) and name.kind not in ("pin", "otp", "password")):
+        return False
+    if name.strength == 3 and not is_weak_secret(value, False) and not looks_random(value):
         return False
     if name.kind in ("pin", "otp"):
         return verb and value.isdigit() and 4 <= len(value) <= 8
@@ -372,6 +379,8 @@ def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
     if has_digit(value) and has_letter(value) and len(value) >= 6 and name.strength == 3 and not is_public_id(value):
         return verb
     if verb and name.kind == "password" and len(value) >= 3 and re.fullmatch(r"[A-Za-z]+(?:-[A-Za-z]+)*", value):
+        if re.search(r"(?i)\bto\s$", text[max(0, end - len(value) - 4):end - len(value)]):
+            return False
         ends = re.match(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)", text[end:end + 4]) is not None
         return ends and value.lower() not in _STOP_WORDS and not _HOLLOW.match(value) and is_weak_secret(value, False)
     return False

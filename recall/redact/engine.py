@@ -193,14 +193,17 @@ def _join(text: str, spans: list[Span]) -> list[Span]:
 
 def _clear(text: str, spans: list[Span]) -> Iterator[Span]:
     """Spans without the placeholders inside of them; what is left of such a span only goes if it is more than a sign."""
+    if "[REDACTED:" not in text and " omitted, " not in text:
+        yield from spans
+        return
     for span in spans:
-        if "[" not in text[span.start:span.end] or not any(True for _ in PLACEHOLDER.finditer(text, max(0, span.start - 80), min(len(text), span.end + 80))):
-            yield span
-            continue
+        around = (max(0, span.start - 80), min(len(text), span.end + 80))
         position = span.start
-        for held in PLACEHOLDER.finditer(text, max(0, span.start - 80), min(len(text), span.end + 80)):
+        for held in PLACEHOLDER.finditer(text, *around):
             if held.end() <= position:
                 continue
+            if held.start() >= span.end:
+                break
             if held.start() - position >= 4 and any(c.isalnum() for c in text[position:held.start()]):
                 yield Span(position, min(held.start(), span.end), span.kind, span.weight)
             position = max(position, held.end())

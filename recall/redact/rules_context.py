@@ -56,7 +56,7 @@ def _cookie(value: str) -> bool:
 
 
 def _shape(value: str) -> bool:
-    return looks_random(value) or looks_secret(value)
+    return looks_random(value) or looks_secret(value) or (has_digit(value) and len(value) >= 6 and any(map(str.isalpha, value)))
 
 
 def _rule(name: str, kind: str, anchors: str, pattern: str, check: object = _argument, back: int = 0) -> Rule:
@@ -92,25 +92,25 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     # command lines
     _rule("curl user", "password", "curl|http|wget|rest", rf"(?:curl|https?|httpie|xh|wget)\b{_LINE}{{0,600}}?\s(?:-u|--user|--proxy-user|-U|-a|--auth)(?:\s{{1,4}}|=|(?<=u)|(?<=U)){_ARG}[^\s:\"'\\]{{0,100}}:{_WORD}", _argument),
     _rule("user argument", "password", "-u |--user ", rf"(?<!\S)(?:-u|--user)[ =]{_ARG}[\w.@\-+]{{1,80}}:{_WORD}", lambda v: _argument(v) and not v.isdigit()),
-    _rule("database client, glued", "password", "mysql|mariadb|mycli|7z|rar |percona|mytop", rf"(?:mysql\w*|mariadb[\w\-]*|mycli|mytop|7z[arz]?|u?n?rar)\b{_LINE}{{0,400}}?\s-p(?![\s=])(?![a-z]+\s+-)(?![A-Za-z]*[=:]){_ARG}{_WORD}", lambda v: _argument(v) and v not in ("rotocol", "ort", "assword", "ager")),
-    _rule("login command", "password", "sshpass|login|mongo|dump|cqlsh|rdesktop|kinit|smbclient|helm|az |restore|clickhouse|mssql",
-          rf"(?:sshpass|docker\s(?:-\S+\s)*login|podman\slogin|helm\s(?:registry\s)?(?:login|repo\sadd)|buildah\slogin|skopeo\slogin|nerdctl\slogin|oc\slogin|cf\slogin|az\s(?:acr\s)?login|az\s[a-z\- ]{{2,60}}|mongo\w*|cqlsh|rdesktop|impala-shell|jfrog\s\w+|heroku\slogin|crane\sauth\slogin|oras\slogin|rabbitmqadmin)\b{_LINE}{{0,400}}?\s-p(?:\s{{1,4}}|=|(?=['\"\w])){_ARG}{_WORD}", lambda v: _argument(v) and not re.fullmatch(r"[0-9]{2,5}|assword.*|ort.*", v)),
+    _rule("database client, glued", "password", "mysql|mariadb|mycli|7z |7za |rar |percona|mytop", rf"(?:mysql\w*|mariadb[\w\-]*|mycli|mytop|7z[arz]?|u?n?rar)\b{_LINE}{{0,400}}?\s-p(?![\s=])(?![a-z]+\s+-)(?![A-Za-z]*[=:]){_ARG}{_WORD}", lambda v: _argument(v) and v not in ("rotocol", "ort", "assword", "ager")),
+    _rule("login command", "password", "sshpass|docker |podman |mongo|cqlsh|rdesktop|helm |az |buildah |skopeo |nerdctl |oc login|cf login|impala-shell|jfrog |heroku login|crane auth|oras login|rabbitmqadmin",
+          rf"(?<![\w\-])(?:sshpass|docker\s(?:-\S+\s)*login|podman\slogin|helm\s(?:registry\s)?(?:login|repo\sadd)|buildah\slogin|skopeo\slogin|nerdctl\slogin|oc\slogin|cf\slogin|az\s(?:acr\s)?login|az\s[a-z\- ]{{2,60}}|mongo\w*|cqlsh|rdesktop|impala-shell|jfrog\s\w+|heroku\slogin|crane\sauth\slogin|oras\slogin|rabbitmqadmin)\b{_LINE}{{0,400}}?\s-p(?:\s{{1,4}}|=|(?=['\"\w])){_ARG}{_WORD}", lambda v: _argument(v) and not re.fullmatch(r"[0-9]{2,5}|assword.*|ort.*", v)),
     _rule("client with -a, -w, -P", "password", "redis-cli|ldap|sqlcmd|bcp |zip|ipmitool|snmp|isql|valkey|xfreerdp|keydb|telnet|ftp|tsql",
           rf"(?:(?:redis-cli|valkey-cli|keydb-cli)\b{_LINE}{{0,300}}?\s(?:-a|--pass)|ldap\w+\b{_LINE}{{0,300}}?\s-w|(?:sqlcmd|bcp|isql|tsql|ipmitool|zip|unzip|ftp)\b{_LINE}{{0,300}}?\s-P|snmp\w+\b{_LINE}{{0,300}}?\s-[AX]|xfreerdp\b{_LINE}{{0,300}}?\s/p:)(?:\s{{1,4}}|(?=['\"\w])|(?<=:)){_ARG}{_WORD}", _argument),
     _rule("openssl phrase", "password", "pass:", rf"(?<![\w\-])pass:{_ARG}{_WORD}", lambda v: _argument(v)),
     _rule("openssl key", "password", "openssl", rf"openssl\s{_LINE}{{0,300}}?\s-(?:k|K|passwd|pass|hmac|macopt\shexkey:)\s?{_ARG}{_WORD}", lambda v: _argument(v) and not v.startswith(("pass:", "env:", "file:", "stdin", "fd:"))),
     _rule("samba user", "password", "smbclient|-u |mount", rf"(?:smbclient|rpcclient|net\s|smbmap|crackmapexec|nxc|wmic|winexe){_LINE}{{0,300}}?\s-U\s?{_ARG}[\w.\\/@\-]{{1,60}}%{_WORD}", _argument),
     _rule("lftp user", "password", "lftp|ncftp", rf"lftp\b{_LINE}{{0,200}}?\s-u\s?{_ARG}[\w.@\-]{{1,60}},{_WORD}", _argument),
-    _rule("net user", "password", "net user|net use", rf"net\suser?\s(?:[\w:\\.$*\-]{{1,100}}\s){{1,2}}(?:/user:\S{{1,60}}\s)?{_ARG}{_WORD}", lambda v: _argument(v) and not v.startswith("/")),
+    _rule("net user", "password", "net user|net use", rf"net\s(?:user\s\S{{1,60}}|use\s\S{{1,60}}\s\S{{1,100}})\s(?:/user:\S{{1,60}}\s)?{_ARG}{_WORD}", lambda v: _argument(v) and not v.startswith("/")),
     _rule("htpasswd", "password", "htpasswd", rf"htpasswd\s(?:-\w+\s)*-\w*b\w*\s(?:-\w+\s)*(?:[^\s\-]\S*\s)?[\w.@\-]{{1,60}}\s{_ARG}{_WORD}", _argument),
     _rule("piped to a login", "password", "sudo -s|--password-stdin|--stdin|chpasswd|su -|--with-token|passwd|cryptsetup|kinit|gpg|ncat",
           r"(?:echo|printf)\s(?:-\w\s)?(?P<q>[\"']?)(?:[\w.\-]{1,40}:)?(?P<v>[^\"'\n|$]{3,200})(?P=q)\s{0,4}\|\s{0,4}[^\n|]{0,80}?(?:sudo\s-\w*S|--password-stdin|--stdin|chpasswd|\bsu\b|--with-token|passwd|cryptsetup|kinit|gpg)", lambda v: _argument(v.replace("\\n", "")), 260),
     _rule("here string to a login", "password", "<<<", rf"(?:sudo\s-\w*S|login|passwd|auth|kinit|gpg|cryptsetup|secret){_LINE}{{0,160}}?<<<\s?{_ARG}(?:\w{{1,40}}:)?{_WORD}", _argument, 240),
     _rule("login with a token", "token", "vault login|vault operator unseal|vault unseal|doppler|npm token|snyk auth|snyk config|codecov|wandb login|huggingface-cli login|hf auth|ngrok|gcloud auth|flyctl auth|op signin|cargo login|argocd|infracost|linode|vault token",
           rf"(?:vault\s(?:login|(?:operator\s)?unseal)|snyk\sauth|wandb\slogin|ngrok\s(?:config\sadd-)?authtoken|cargo\slogin|hf\sauth\slogin|config\sset-token)\s(?:--?[\w\-]+(?:=\S+)?\s)*{_ARG}{_WORD}", lambda v: _argument(v) and (has_digit(v) or mixed(v))),
-    _rule("user and password as arguments", "password", "add_user|change_password|authenticate_user|createuser|wpa_passphrase|alias set|useradd|wifi connect|rclone|host add|obscure|security add|cmdkey",
+    _rule("user and password as arguments", "password", "rabbitmqctl|wpa_passphrase|mc alias|mc config|useradd|wifi connect|rclone|cmdkey",
           rf"(?:rabbitmqctl\s(?:add_user|change_password|authenticate_user)\s\S{{1,60}}|wpa_passphrase\s\S{{1,60}}|mc\s(?:alias\sset|config\shost\sadd)\s\S{{1,60}}\s\S{{1,200}}\s\S{{1,100}}|rclone\sobscure|wifi\sconnect\s[^\n]{{1,60}}?\spassword|useradd\s[^\n]{{0,100}}?-p|cmdkey\s[^\n]{{0,100}}?/pass:)(?:\s|(?<=:)){_ARG}{_WORD}", _argument),
-    _rule("macos keychain", "password", "add-generic-password|add-internet-password|unlock-keychain|security import|set-key-partition", rf"(?:password|keychain|import|list)\b{_LINE}{{0,200}}?\s-[wpPk]\s{_ARG}{_WORD}", _argument, 12),
+    _rule("macos keychain", "password", "security ", rf"security\s(?:[a-z]+-[a-z\-]{{3,40}}|import)\b{_LINE}{{0,200}}?\s-[wpPk]\s{_ARG}{_WORD}", _argument),
     _rule("aws configure", "aws-secret-key", "aws_secret_access_key|aws_session_token|secret_access_key", rf"(?:secret_access_key|session_token)\s{{1,40}}(?:=\s)?{_ARG}{_WORD}", lambda v: _argument(v) and len(v) > 7),
     # protocols
     _rule("redis auth", "password", "auth ", r"(?:^|[\n>\"'\]]\s?|\\n|\d>\s)AUTH\s(?:[\w.\-]{1,40}\s)?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})", lambda v: _argument(v) and v.upper() != v, 4),
@@ -118,7 +118,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
           rf"(?:requirepass|masterauth|primaryauth|bindpw|rootpw|userpassword:?:?)(?:{QUOTE})?[\s,]{{1,20}}{_ARG}{_WORD}", _argument),
     _rule("redis user", "password", "acl setuser|\nuser |user ", r"(?:ACL\sSETUSER|^user|\nuser)\s\S{1,60}\s[^\n]{0,200}?(?<=\s)>(?P<v>[^\s\"']{3,200})", _argument, 1),
     _rule("netrc", "password", "machine |login ", r"(?:machine|login)\s{1,4}\S{1,200}\s{1,8}(?:login\s{1,4}\S{1,100}\s{1,8})?(?:account\s\S+\s{1,4})?password\s{1,8}(?:[\"'])?(?P<v>[^\s\"']{2,400})", _value),
-    _rule("ftp, pop and imap login", "password", "\npass |pass |user ", r"(?:^|\n|> |>>> |C: |-->\s?)(?:PASS|\w{1,6}\sLOGIN\s\S{1,80})\s(?P<v>[^\s\"']{3,200})(?=\r?\n|$|\\r)", lambda v: _argument(v) and v.upper() != v, 4),
+    _rule("ftp, pop and imap login", "password", "\npass |pass |user ", r"(?:^|\n|> |>>> |C: |-->\s?)(?:PASS|\w{1,6}\sLOGIN\s\S{1,80})\s(?P<v>[^\s\"']{3,200})(?=\r?\n|$|\\r)", lambda v: _argument(v) and v.upper() != v and "/" not in v, 4),
     _rule("sasl plain", "basic-auth", "auth plain|auth login|authenticate plain", r"auth(?:enticate)?\s(?:plain|login)\s(?P<v>[A-Za-z0-9+/]{8,400}={0,2})", mixed),
     _rule("irc identify", "password", "identify|nickserv", r"(?:identify|nickserv\s\w+)\s(?:[\w\-]{1,30}\s)?(?P<v>\S{4,100})(?=\s*(?:\n|$))", lambda v: _argument(v) and has_digit(v)),
     # sql
@@ -131,7 +131,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule("user and password with a slash", "password", "/pass|/ pass|/password|/pw|creds|credentials|login|logins|账号|账户|用户名|アカウント",
           rf"(?:(?:user(?:name)?|login|账号|账户|用户名)\s?/\s?(?:pass(?:word)?|pw|密码)|creds?|credentials?|logins?)(?:{QUOTE}|\*\*)?\s{{0,4}}(?:are|is|:|=|:|\()?\s{{0,4}}(?:{QUOTE})?[\w.@\-+]{{1,60}}\s{{0,2}}[/::]\s{{0,2}}(?P<v>[^\s\"'`,;)/]{{3,100}})", lambda v: _argument(v) and _shape(v.rstrip(".")) , 12),
     _rule("user and password in a sentence", "password", "log in as|login as|sign in as|log in with|login with|sign in with|logged in as|connect as|authenticate as|login:",
-          r"(?:log(?:ged)?\s?in|sign\sin|connect|authenticate|login:?)\s(?:as|with)?\s?[\"'`]?[\w.@\-+]{1,60}[\"'`]?\s?(?:/|:|\swith|\sand)\s?[\"'`]?(?P<v>[^\s\"'`,;)/]{4,100})", lambda v: _argument(v) and _shape(v.rstrip(".")) and not v.startswith("/")),
+          r"(?:log(?:ged)?\s?in|sign\sin|connect|authenticate|login:?)\s(?:as|with)?\s?[\"'`]?[\w.@\-+]{1,60}[\"'`]?\s?(?:/|:|\swith|\sand)\s?[\"'`]?(?P<v>[^\s\"'`,;)]{4,100})", lambda v: _argument(v) and _shape(v.rstrip(".")) and not v.startswith("/")),
     _rule("chat robots' answer to a prompt", "password", "password for", r"password\sfor\s[^\n:]{1,120}:\s(?P<v>\S{3,200})", lambda v: _value(v) and _shape(v)),
     _rule("secure string", "password", "convertto-securestring", rf"convertto-securestring\s(?:-\w+\s){{0,3}}(?:-string\s)?{_ARG}{_WORD}", _argument),
     _rule("network credential", "password", "credential(", r"(?:networkcredential|pscredential|usernamepasswordcredential\w*|usernamepasswordauthenticationtoken|basicauth\w*|httpbasicauth|auth)\(\s?[\"'][^\"'\n]{1,100}[\"'],\s?[\"'](?P<v>[^\"'\n]{1,200})[\"']", _value, 40),

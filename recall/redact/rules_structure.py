@@ -88,12 +88,12 @@ SYNTAXES: tuple[Syntax, ...] = (
 # Sentences: the name, perhaps whose it is, a verb, the value.
 _OF = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|in|at|von|für|de|del|do|da|du|pour|para|der|des|vom)\s(?:[\w.@/\-]{1,40}\s){0,4}?[\w.@/\-]{1,40}(?=[\s:]))?"
 _VERB = (
-    r"(?:\s(?:is|was|are|should\sbe|will\sbe|must\sbe|ist|lautet|war|est|es|é|è|era|är|er|to|as|would\sbe|это|is\snow|is\sstill|is\scurrently|is\sjust|"
-    r"(?:is|was|has\sbeen|been|got)?\s?(?:set|changed|reset|rotated|updated)\s(?:to|as)|equals|being|like|jest|on|i)\s(?:now\s|still\s|just\s|simply\s|actually\s|currently\s|literally\s)?(?::\s?)?"
+    r"(?:\s(?:is|was|are|should\sbe|will\sbe|must\sbe|ist|lautet|war|est|es|é|è|era|är|er|to|would\sbe|это|is\snow|is\sstill|is\scurrently|is\sjust|"
+    r"(?:is|was|has\sbeen|been|got)?\s?(?:set|changed|reset|rotated|updated)\s(?:to|as)|equals|being|jest)\s(?:now\s|still\s|just\s|simply\s|actually\s|currently\s|literally\s)?(?::\s?)?"
     r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?(?:\((?=\S))|\s-\s)"
 )
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:\*\*|__)?(?P<q>{QUOTE})?", re.I)
-BESIDE = re.compile(rf"(?:\s|\s?\()(?P<q>{QUOTE})?", re.I)
+BESIDE = re.compile(rf"(?:[ \t]|[ \t]?\()(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # The value of a block: YAML's | and >, a here-document.

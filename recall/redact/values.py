@@ -131,7 +131,7 @@ def looks_random(value: str) -> bool:
     """For names of strength 1: nothing but an issued token or a good password passes."""
     if len(value) < 8 or is_public_id(value) or _NUMBER.fullmatch(value) or not has_letter(value):
         return False
-    if " " in value:
+    if " " in value or re.fullmatch(r"[A-Za-z]+[0-9]{1,2}", value) and len(value) < 16:
         return False
     if has_digit(value):
         return not _wordy(value) and entropy(value) > 2.4

@@ -1,8 +1,8 @@
 """The built-in extractive analyser: a model like any other, in this process, without a key or network.
 
 It answers from the values of the task, never from the rendered text of the request, and every sentence it gives is a
-quote. Equal tasks give equal replies, byte for byte, in every process and on every Python. How it cuts, weighs and
-names things is in `recall.models.extractive`; this module only turns a task into a reply.
+quote. Equal tasks give equal replies, byte for byte, in every process. How it cuts, weighs and names things is in
+`recall.models.extractive`; this module only turns a task into a reply.
 """
 
 from __future__ import annotations

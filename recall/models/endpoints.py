@@ -22,8 +22,19 @@ def provider_of(model: str) -> str:
 
 
 def endpoint_of(model: str, api_base: str | None) -> str:
-    """What is named when the user is asked: the API base without its last slash, or the provider."""
-    return api_base.rstrip("/") if api_base else provider_of(model)
+    """What is named when the user is asked: the API base, or the provider.
+
+    Of the base, what may be a secret (user, password, query) and the last slash are left out: it is shown and stored.
+    """
+    if not api_base:
+        return provider_of(model)
+    host = host_of(api_base)
+    if host is None:
+        return api_base.rstrip("/")  # no URL that can be taken apart safely; nothing takes it for this machine
+    parts = urlsplit(api_base)
+    name = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port is not None else ""
+    return f"{parts.scheme}://{name}{port}{parts.path}".rstrip("/")
 
 
 def host_of(endpoint: str) -> str | None:
@@ -31,7 +42,8 @@ def host_of(endpoint: str) -> str | None:
     if "://" not in endpoint or "\\" in endpoint:  # parsers disagree about backslashes: never take one for local
         return None
     try:
-        return urlsplit(endpoint).hostname
+        parts = urlsplit(endpoint)
+        return parts.hostname if parts.port is None or parts.port >= 0 else None  # reading a bad port raises
     except ValueError:
         return None
 

@@ -30,7 +30,11 @@ _OVERFLOW = re.compile(
 )
 _FORMAT = re.compile(r"response_format|json_schema|json_object|structured output|guided_|grammar", re.IGNORECASE)
 _PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?:: | - ))+")
-_CONNECTION = re.compile(r"connection (?:error|refused|reset)|cannot connect|connect call failed|name resolution", re.I)
+_CONNECTION = re.compile(
+    r"connection (?:error|refused|reset|attempts failed)|cannot connect|connect call failed|name resolution"
+    r"|name or service not known|nodename nor servname",
+    re.IGNORECASE,
+)
 
 
 class Transient(ModelError):
@@ -84,8 +88,10 @@ def classify(error: BaseException, *, endpoint: str, started: bool, formatted: b
         return Transient("model_request_failed", f"{endpoint} did not answer in time: {said}", "try again later")
     if status is not None and 400 <= status < 500:
         return ModelError("model_request_failed", f"{endpoint} refused the request ({status}): {said}")
-    if "APIConnectionError" in names or _CONNECTION.search(str(error)):
+    if _CONNECTION.search(str(error)):
         return Transient("model_unavailable", f"{endpoint} cannot be reached: {said}", "is the server running?")
+    if "APIConnectionError" in names:  # litellm gives this name to whatever it did not expect
+        return Transient("model_request_failed", f"The request to {endpoint} failed: {said}", "try again later")
     if status is not None and status >= 500:
         code = "model_unavailable" if status == 503 else "model_request_failed"
         return Transient(code, f"{endpoint} failed ({status}): {said}", "try again later")

@@ -25,6 +25,8 @@ from recall.models.request import ModelReply
 
 _NO_KEY = "not-needed"  # a server on this machine asks for none, the client library insists on one
 
+_FINISHES = ("received_finish_reason", "intermittent_finish_reason", "received_any_finish_reason")
+
 
 @functools.cache
 def loaded() -> Any:
@@ -149,8 +151,9 @@ class LitellmModel:
             raise CutShort("model_request_failed", f"{self.endpoint} did not answer as a chat server does", hint)
         usage = heard.usage
         details = getattr(usage, "completion_tokens_details", None)
-        # litellm says `stop` for a stream that just ended; only what the server itself said counts.
-        finish = heard.finish if getattr(stream, "received_finish_reason", heard.finish) else ""
+        # litellm says `stop` for a stream that just ended; what counts is whether it had heard of a finish.
+        told = [getattr(stream, name) for name in _FINISHES if hasattr(stream, name)]
+        finish = heard.finish if any(told) or not told else ""
         refused = bool(heard.refusal) and not heard.text.strip()
         return ModelReply(
             text=heard.refusal if refused else heard.text,
@@ -215,10 +218,12 @@ class _Ear:
         self._tell = tell
 
     def __aiter__(self) -> _Ear:
+        # litellm starts an iteration for each chunk, and some of its streams make themselves ready in it.
+        self._source = aiter(self._source)
         return self
 
     async def __anext__(self) -> Any:
-        event = await self._source.__anext__()
+        event = await anext(self._source)
         self._tell(event)
         return event
 

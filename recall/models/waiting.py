@@ -30,6 +30,10 @@ class Deadline:
         """Seconds until then, never below zero."""
         return max(0.0, self._at - time.monotonic())
 
+    def add(self, seconds: float) -> None:
+        """Put it off: time that was not the model's."""
+        self._at += seconds
+
     def passed(self) -> ModelError:
         """The error to raise when it has passed."""
         message = f"The model did not answer within {self.seconds:g} s"

@@ -49,3 +49,13 @@ def test_the_provider_in_a_model_string(model: str, provider: str) -> None:
 def test_the_endpoint_is_the_base_or_the_provider() -> None:
     assert endpoint_of("openai/x", "http://127.0.0.1:1/v1/") == "http://127.0.0.1:1/v1"
     assert endpoint_of("openai/x", None) == "openai"
+
+
+def test_no_secret_of_the_base_is_in_the_endpoint() -> None:
+    assert endpoint_of("openai/x", "https://me:word@host:8/v1?key=word#x") == "https://host:8/v1"
+    assert endpoint_of("openai/x", "http://me:word@[::1]:8/v1/") == "http://[::1]:8/v1"
+    assert endpoint_of("openai/x", "http://host:notaport/") == "http://host:notaport"
+    assert not is_loopback(endpoint_of("openai/x", "http://127.0.0.1@example.com/v1"))
+    assert not is_loopback(endpoint_of("openai/x", "http://example.com\\@127.0.0.1/v1"))
+    assert not is_loopback(endpoint_of("openai/x", "http://example.com#@127.0.0.1/v1"))
+    assert not is_loopback(endpoint_of("openai/x", "http://example.com?@127.0.0.1/v1"))

@@ -19,10 +19,9 @@ from recall.models.choose import choose_model
 from recall.models.formats import StoredFormats
 from recall.models.litellm_model import LitellmModel
 from recall.settings import Settings, load
-from tests.models.setting import GOOD, SCHEMA, Setting, all_of, question, until, word
+from tests.models.setting import GOOD, SCHEMA, Setting, all_of, question, quiet_litellm, until, word
 
-# litellm puts this one away at its import; pytest takes it out again for each test.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance is deprecated")
+pytestmark = quiet_litellm
 
 NAME = "openai/scripted"
 OVERFLOW = "The input (9001 tokens) is longer than the model's context length (8192 tokens)."

@@ -7,13 +7,14 @@ from recall.settings import load
 
 
 @pytest.mark.parametrize(
-    ("model", "base", "limit"),
+    ("model", "base", "most"),
     [("offline", "", OFFLINE_BYTES), ("openai/any", "http://127.0.0.1:8080/v1", UNKNOWN_BYTES)],
 )
-def test_where_litellm_knows_nothing_bytes_are_counted(model: str, base: str, limit: int) -> None:
+def test_where_litellm_knows_nothing_bytes_are_counted(model: str, base: str, most: int) -> None:
     settings = load({"HOME": "/", "HISTORY_RECALL_MODEL": model} | ({"HISTORY_RECALL_API_BASE": base} if base else {}))
     meter = meter_for(settings)
-    assert (meter.name, meter.limit) == ("bytes", limit)
+    assert meter.name == "bytes"
+    assert 12_000 <= meter.limit <= most
     assert meter.measure("aé一😀") == 1 + 2 + 3 + 4
 
 

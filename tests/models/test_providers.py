@@ -1,0 +1,153 @@
+"""Providers that litellm speaks to in other ways than OpenAI's: each stream passes our ear, and a cut one is noticed.
+
+What they send is their wire format with one short reply in it, whole or cut after its sixth character.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from recall.errors import ModelError
+from recall.models.litellm_model import LitellmModel
+from tests.models.setting import GOOD, Setting, question, quiet_litellm, word
+
+pytestmark = quiet_litellm
+
+_HEAD, _TAIL = GOOD[:6], GOOD[6:]
+
+
+def _lines(events: list[dict[str, Any]], *, sse: bool = True) -> bytes:
+    form = "data: {}\n\n" if sse else "{}\n"
+    return "".join(form.format(json.dumps(event)) for event in events).encode()
+
+
+def _anthropic(whole: bool) -> bytes:
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "x", "usage": usage}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": message | {"stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": _HEAD}},
+    ]
+    rest: list[dict[str, Any]] = [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": _TAIL}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}},
+        {"type": "message_stop"},
+    ]
+    return _lines(events + rest if whole else events)
+
+
+def _gemini(whole: bool) -> bytes:
+    def part(text: str) -> dict[str, Any]:
+        return {"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}
+
+    usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+    rest = {"candidates": [part(_TAIL) | {"finishReason": "STOP"}], "usageMetadata": usage}
+    return _lines([{"candidates": [part(_HEAD)]}, *([rest] if whole else [])])
+
+
+def _ollama(whole: bool) -> bytes:
+    def piece(text: str, **more: Any) -> dict[str, Any]:
+        message = {"role": "assistant", "content": text}
+        return {"model": "x", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": False} | more
+
+    end = piece("", done=True, done_reason="stop", prompt_eval_count=10, eval_count=5)
+    return _lines([piece(_HEAD), *([piece(_TAIL), end] if whole else [])], sse=False)
+
+
+def _openai(whole: bool) -> bytes:
+    def piece(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
+        return {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "x", "choices": choices}
+
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    rest = [piece({"content": _TAIL}), piece({}, "stop"), piece({}) | {"choices": [], "usage": usage}]
+    begin = piece({"role": "assistant", "content": _HEAD})
+    return _lines([begin, *rest]) + b"data: [DONE]\n\n" if whole else _lines([begin])
+
+
+_WIRES = {"messages": _anthropic, "GenerateContent": _gemini, "/api/chat": _ollama, "completions": _openai}
+
+
+@contextmanager
+def _serving(*, whole: bool) -> Iterator[tuple[str, list[str]]]:
+    """An endpoint of every kind, and the paths of the model requests that it saw."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Nothing on stderr."""
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            wire = next((wire for part, wire in _WIRES.items() if part.lower() in self.path.lower()), None)
+            if wire is None:
+                self.send_error(404)
+                return
+            seen.append(self.path)
+            data = wire(whole)
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-ndjson" if wire is _ollama else "text/event-stream")
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _ask(setting: Setting, name: str, base: str) -> str:
+    async def work() -> str:
+        road = setting.road(LitellmModel(name, base))
+        try:
+            return await road.ask(question(), word)
+        finally:
+            await road.close()
+
+    return asyncio.run(work())
+
+
+NAMES = [
+    "anthropic/claude-sonnet-4-5",
+    "gemini/gemini-2.5-flash",
+    "ollama_chat/llama3",
+    "hosted_vllm/any",
+    "openrouter/some/model",
+    "mistral/mistral-large-latest",
+    "deepseek/deepseek-chat",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_reply_is_one_request(setting: Setting, name: str) -> None:
+    with _serving(whole=True) as (base, seen):
+        assert _ask(setting, name, base) == "lantern"
+        assert len(seen) == 1
+    (row,) = setting.all_rows()
+    assert (row["state"], row["prompt_tokens"], row["completion_tokens"]) == ("done", 10, 5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cut_reply_is_two_requests_and_a_failure(setting: Setting, name: str) -> None:
+    with _serving(whole=False) as (base, seen):
+        with pytest.raises(ModelError) as caught:
+            _ask(setting, name, base)
+        assert len(seen) == 2 == len(setting.rows())
+    # For Gemini litellm makes up a finish; there the half JSON is what tells.
+    assert caught.value.code == ("invalid_model_output" if name.startswith("gemini") else "model_request_failed")
+    assert setting.kept() == []

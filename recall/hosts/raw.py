@@ -43,9 +43,12 @@ def read_record(
         raise _stale() from error
     if not isinstance(value, dict):
         raise _stale()
-    if entry_id is not None:
-        _as_indexed(value, entry_id, redactor)
-    shown = redactor.tree(_elided(value), at=f"{entry_id or f'L{position.line}'}:raw")
+    try:
+        if entry_id is not None:
+            _as_indexed(value, entry_id, redactor)
+        shown = redactor.tree(_elided(value), at=f"{entry_id or f'L{position.line}'}:raw")
+    except RecursionError as error:
+        raise SourceError("unsupported_source", "the entry is nested too deep to be shown") from error
     if not isinstance(shown, dict):
         raise TypeError("a redactor gives an object for an object")
     return shown

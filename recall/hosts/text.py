@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recall.hosts import blobs, own
+from recall.hosts import own
+from recall.hosts.content import NOT_CALLS, as_list, bare, block_text, texts
 from recall.types import Mark, Role
 
 Record = Mapping[str, object]
@@ -95,24 +96,29 @@ def _developer(message: Record) -> Reading:
 
 
 def _spoken(kind: str, role: Role, message: Record, marks: frozenset[Mark]) -> Reading:
-    texts = list(_texts(message.get("content")))
-    kept = [own.without_blocks(text) for text in texts]
-    parts = tuple(Part("", text) for text in kept if text)
-    return Reading(kind, role, parts, marks=marks, ours=any(a is not b for a, b in zip(texts, kept, strict=True)))
+    kept, ours = _without_ours(message)
+    return Reading(kind, role, tuple(Part("", text) for text in kept if text), marks=marks, ours=ours)
+
+
+def _without_ours(message: Record) -> tuple[list[str], bool]:
+    """The texts of a message without injected recall, and whether there was any."""
+    found = list(texts(message.get("content")))
+    kept = [own.without_blocks(text) for text in found]
+    return kept, any(before is not after for before, after in zip(found, kept, strict=True))
 
 
 def _assistant(message: Record) -> Reading:
     parts, ours = [], False
     content = message.get("content")
-    for block in [content] if isinstance(content, str) else _list(content):
+    for block in [content] if isinstance(content, str) else as_list(content):
         name = block.get("name") if isinstance(block, dict) else None
-        if isinstance(block, dict) and block.get("type") not in _NOT_CALLS and isinstance(name, str):
+        if isinstance(block, dict) and block.get("type") not in NOT_CALLS and isinstance(name, str):
             if own.is_recall(name):
                 ours = True
             else:
                 arguments = block.get("arguments", block.get("input", {}))
-                parts.append(Part(f"[{_name(name)} call, attempted] ", _bare(arguments)))
-        elif (text := _block_text(block)) is not None:
+                parts.append(Part(f"[{_name(name)} call, attempted] ", bare(arguments)))
+        elif (text := block_text(block)) is not None:
             kept = own.without_blocks(text)
             ours = ours or kept is not text
             parts.append(Part("", kept))
@@ -129,13 +135,13 @@ def _tool_result(message: Record) -> Reading:
     details = message.get("details")
     code = _exit_code(message) or (_exit_code(details) if isinstance(details, dict) else "")
     label = f"[{name} result, attempted{', error' if message.get('isError') is True else ''}{code}]"
-    texts = list(_texts(message.get("content")))
-    kept = [own.without_blocks(text) for text in texts]
-    ours = any(a is not b for a, b in zip(texts, kept, strict=True))
-    parts = (Part("", label), *(Part("", text) for text in kept if text))
+    kept, ours = _without_ours(message)
+    parts: tuple[Part, ...] = (Part("", label), *(Part("", text) for text in kept if text))
     if len(parts) == 2:  # one string less to join: a result may be most of a log
         parts = (Part(f"{label}\n", parts[1].value),)
-    return Reading("toolResult", "tool", () if ours and len(parts) == 1 and not kept[0] else parts, name, ours=ours)
+    if ours and not any(kept):
+        parts = ()
+    return Reading("toolResult", "tool", parts, name, ours=ours)
 
 
 def _cell(language: str, key: str, prompt: str) -> Callable[[Record], Reading]:
@@ -155,10 +161,10 @@ def _cell(language: str, key: str, prompt: str) -> Callable[[Record], Reading]:
 
 def _mentioned_files(message: Record) -> Reading:
     parts = []
-    for file in _list(message.get("files")):
+    for file in as_list(message.get("files")):
         if isinstance(file, dict) and isinstance(path := file.get("path"), str):
             parts.append(Part("[attached file] ", path))
-            parts += [Part("", text) for text in _texts(file.get("content"))]
+            parts += [Part("", text) for text in texts(file.get("content"))]
     return Reading("fileMention", "system", tuple(parts))
 
 
@@ -223,68 +229,6 @@ _ENTRIES: Mapping[str, Callable[[Record], Reading]] = {
     "title_change": _short("title_change", "title", "[title] "),
     "session_info": _short("session_info", "name", "[title] "),
 }
-
-
-# --- content ----------------------------------------------------------------------------------------------------
-
-_NOT_CALLS = {"text", "thinking", "redactedThinking", "image", "audio"}
-
-
-def _texts(content: object) -> Iterable[str]:
-    for block in [content] if isinstance(content, str) else _list(content):
-        text = _block_text(block)
-        if text:
-            yield text
-
-
-def _block_text(block: object) -> str | None:
-    """The text of a content block: what was said, or a word about an image. None for reasoning and the unknown."""
-    if isinstance(block, str):
-        return blobs.without_data_uris(block)
-    if not isinstance(block, dict):
-        return None
-    kind = block.get("type")
-    if kind == "text" and isinstance(text := block.get("text"), str):
-        return blobs.without_data_uris(text)
-    if kind in ("image", "audio"):
-        return _omitted(block)
-    if kind == "resource" and isinstance(resource := block.get("resource"), dict):
-        return resource["text"] if isinstance(resource.get("text"), str) else _omitted(resource)
-    return None
-
-
-def _omitted(block: Record) -> str:
-    inner = block.get("source")
-    source: Record = inner if isinstance(inner, dict) else block
-    mime = _first_text(source, "mimeType", "media_type") or _first_text(block, "type")
-    data = _first_text(source, "data", "blob", "url")
-    if data.startswith("blob:"):  # kept beside the log, its size is not in it
-        return blobs.omitted(mime, None)
-    return blobs.omitted(mime, blobs.decoded_size(data.partition("base64,")[2] or data))
-
-
-def _first_text(record: Record, *keys: str) -> str:
-    for key in keys:
-        if isinstance(value := record.get(key), str):
-            return value
-    return ""
-
-
-def _bare(value: object) -> object:
-    """Arguments of a call without inline images and signatures."""
-    if isinstance(value, str):
-        return blobs.without_data_uris(value)
-    if isinstance(value, list):
-        return [_bare(item) for item in value]
-    if isinstance(value, dict):
-        if value.get("type") == "image":
-            return _omitted(value)
-        return {key: _bare(item) for key, item in value.items()}
-    return value
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def _exit_code(record: Record) -> str:

@@ -1,0 +1,69 @@
+"""The blocks of a message: what was said, a word about an image, nothing of reasoning and of what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from recall.hosts import blobs
+
+# Blocks that are no call of a tool, whatever else they hold.
+NOT_CALLS = {"text", "thinking", "redactedThinking", "image", "audio"}
+
+
+def texts(content: object) -> Iterator[str]:
+    """The texts of a message's content, which is one string or a list of blocks."""
+    for block in [content] if isinstance(content, str) else as_list(content):
+        text = block_text(block)
+        if text:
+            yield text
+
+
+def block_text(block: object) -> str | None:
+    """The text of a content block: what was said, or a word about an image. None for reasoning and the unknown."""
+    if isinstance(block, str):
+        return blobs.without_data_uris(block)
+    if not isinstance(block, dict):
+        return None
+    kind = block.get("type")
+    if kind == "text" and isinstance(text := block.get("text"), str):
+        return blobs.without_data_uris(text)
+    if kind in ("image", "audio"):
+        return _omitted(block)
+    if kind == "resource" and isinstance(resource := block.get("resource"), dict):
+        return resource["text"] if isinstance(resource.get("text"), str) else _omitted(resource)
+    return None
+
+
+def _omitted(block: Mapping[str, object]) -> str:
+    inner = block.get("source")
+    source: Mapping[str, object] = inner if isinstance(inner, dict) else block
+    mime = _first_text(source, "mimeType", "media_type") or _first_text(block, "type")
+    data = _first_text(source, "data", "blob", "url")
+    if data.startswith("blob:"):  # kept beside the log, its size is not in it
+        return blobs.omitted(mime, None)
+    return blobs.omitted(mime, blobs.decoded_size(data.partition("base64,")[2] or data))
+
+
+def _first_text(record: Mapping[str, object], *keys: str) -> str:
+    for key in keys:
+        if isinstance(value := record.get(key), str):
+            return value
+    return ""
+
+
+def bare(value: object) -> object:
+    """Arguments of a call without inline images and signatures."""
+    if isinstance(value, str):
+        return blobs.without_data_uris(value)
+    if isinstance(value, list):
+        return [bare(item) for item in value]
+    if isinstance(value, dict):
+        if value.get("type") == "image":
+            return _omitted(value)
+        return {key: bare(item) for key, item in value.items()}
+    return value
+
+
+def as_list(value: object) -> list[object]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []

@@ -34,7 +34,7 @@ from recall.types import Analysis, Outline, Placement, SourceRef
 from repair.report import NO_REPAIR, RepairReport
 
 _TITLE_CHARS = 80
-_PLACING_TRIES = 3
+_PLACING_TRIES = 6
 _LEASE_SECONDS = 2.0
 
 
@@ -60,6 +60,16 @@ class _Reading:
     outline: Outline
     redactor: Redactor
     staging: Staging
+
+
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """Where the facets go that had no topic yet (`indices`), as things stood: the catalogue, and what was settled."""
+
+    catalogue: frozenset[str]
+    settled: frozenset[str]
+    indices: tuple[int, ...]
+    placement: Placement
 
 
 class Curator:
@@ -178,19 +188,22 @@ class Curator:
         return replace(analysis, facets=tuple(reversed(facets.values())))
 
     async def _place_and_publish(self, reading: _Reading, analysis: Analysis) -> publish.Published:
-        """Place against the catalogue as it is, publish; once more where another run changed a chosen topic."""
+        """Place against the catalogue as it is, publish; again where another run changed a chosen topic meanwhile.
+
+        Also where it made a topic and this one would make some too: they could be the same. On the last try that is
+        let pass, for it is no conflict.
+        """
         for left in reversed(range(_PLACING_TRIES)):
-            settled, indices, placement = await self._place(reading, analysis)
+            placing = await self._place(reading, analysis)
             self._progress(reading.source, "publishing", 0, 1, now=True)
             try:
-                return self._publish(reading, analysis, settled, indices, placement)
+                return self._publish(reading, analysis, placing, whole_catalogue=left > 0)
             except StateError as error:
                 if error.code != "topic_state_changed" or left == 0:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    async def _place(self, reading: _Reading, analysis: Analysis) -> tuple[frozenset[str], tuple[int, ...], Placement]:
-        """(facets that have a topic already, those that had to be placed, where these go)"""
+    async def _place(self, reading: _Reading, analysis: Analysis) -> _Placing:
         with self._run.database.read() as connection:
             catalogue = topics.cards(connection, self._profile_no)
             settled = self._settled(connection, reading)
@@ -198,19 +211,14 @@ class Curator:
         self._progress(reading.source, "placing", 0, len(indices), now=True)
         incoming = replace(analysis, facets=tuple(analysis.facets[i] for i in indices))
         placement = await place(incoming, catalogue, self._road, self._meter, source=reading.source.path)
-        return settled, indices, placement
+        return _Placing(frozenset(card.topic_id for card in catalogue), settled, indices, placement)
 
     def _settled(self, connection: sqlite3.Connection, reading: _Reading) -> frozenset[str]:
         before = reading.before
         return frozenset() if before is None else stored.settled_facets(connection, before.conversation_no)
 
     def _publish(
-        self,
-        reading: _Reading,
-        analysis: Analysis,
-        settled: frozenset[str],
-        indices: tuple[int, ...],
-        placement: Placement,
+        self, reading: _Reading, analysis: Analysis, placing: _Placing, *, whole_catalogue: bool
     ) -> publish.Published:
         self._confirm_source(reading)
         plan = publish.Publication(
@@ -219,17 +227,19 @@ class Curator:
             source=reading.source,
             outline=reading.outline,
             analysis=analysis,
-            placed_facets=indices,
-            placement=placement,
+            placed_facets=placing.indices,
+            placement=placing.placement,
             placeholders=reading.redactor.locations,
             redactions=reading.redactor.counts,
             rules_version=RULES_VERSION,
             reader_version=READER_VERSION,
             now=self._run.clock(),
         )
-        with self._run.database.write() as connection:
+        with self._run.database.write(stoppable=True) as connection:
             lease.confirm(connection, self._profile_no, reading.source.path, self._owner)
-            self._confirm_stored(connection, reading, settled)
+            self._confirm_stored(connection, reading, placing.settled)
+            if whole_catalogue and placing.placement.drafts:
+                topics.check_complete(connection, self._profile_no, placing.catalogue)
             published = publish.publish(connection, plan)
             # Together, so that a kill after the commit does not leave work that is done as interrupted.
             lease.release(connection, self._profile_no, reading.source.path, self._owner)

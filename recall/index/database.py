@@ -30,6 +30,7 @@ SCHEMA_VERSION = 1
 BUSY_SECONDS = 60.0  # decisions.md 7: a large publication can hold the write lock for 10 s
 _POLL_SECONDS = 0.05
 _LAST_SECONDS = 1.0  # a cancelled run waits so long to enter what it paid for and to give its lease back
+_STEPS = 10_000  # of SQLite's own machine: some milliseconds
 _LEFTOVER_SECONDS = 3600.0
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 _REBUILD = "move the file away (or set HISTORY_RECALL_DB to another path), then index again with index-all"
@@ -90,14 +91,23 @@ class Database:
         return cls(connection, path, exists=True, journal_mode=str(found[0]).lower(), cancelled=cancelled)
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """A writing transaction: begins IMMEDIATE, waits up to 60 s for the lock, commits at the end or not at all."""
+    def write(self, *, stoppable: bool = False) -> Iterator[sqlite3.Connection]:
+        """A writing transaction: begins IMMEDIATE, waits up to 60 s for the lock, commits at the end or not at all.
+
+        `stoppable`: a long one, that a cancel ends in the middle of a statement. Others are short, and needed then.
+        """
         with translated(self.path):
             self._run("BEGIN IMMEDIATE")
             try:
+                if stoppable:
+                    self._connection.set_progress_handler(self._cancelled, _STEPS)
                 yield self._connection
+                if stoppable and self._cancelled():
+                    raise _stopped()
+                self._connection.set_progress_handler(None, 0)
                 self._run("COMMIT")  # without WAL it waits for the readers
             except BaseException:
+                self._connection.set_progress_handler(None, 0)
                 self._rollback()
                 raise
 
@@ -144,6 +154,8 @@ def _as_state_error(error: sqlite3.Error, path: Path) -> StateError:
     name = getattr(error, "sqlite_errorname", "") or ""
     text = str(error)
     data = {"path": str(path), "sqlite": name or text}
+    if name.startswith("SQLITE_INTERRUPT"):
+        return _stopped()
     if name.startswith("SQLITE_FULL"):
         return StateError("disk_full", f"No space left while writing the index at {path}", "free some space", data)
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text:
@@ -168,13 +180,16 @@ def _patiently(action: Callable[[], T], cancelled: Callable[[], bool]) -> T:
                 raise
             if time.monotonic() >= deadline:
                 if cut_short:
-                    hint = "run the command again"
-                    raise StateError("cancelled", "Cancelled while waiting for the index", hint) from error
+                    raise _stopped() from error
                 raise
         if not cut_short and cancelled():
             cut_short = True
             deadline = min(deadline, time.monotonic() + _LAST_SECONDS)
         time.sleep(_POLL_SECONDS)
+
+
+def _stopped() -> StateError:
+    return StateError("cancelled", "Cancelled; nothing was left half done", "run it again to go on")
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recall.errors import StateError
@@ -70,6 +70,16 @@ def check_versions(connection: sqlite3.Connection, profile_no: int, versions: Ma
         if row is None or row["version"] != version or row["state"] != "live":
             message = f"Topic {topic_id} changed while the conversation was being placed; nothing was published"
             raise StateError("topic_state_changed", message, "run the command again", {"topic_id": topic_id})
+
+
+def check_complete(connection: sqlite3.Connection, profile_no: int, seen: Collection[str]) -> None:
+    """Raise StateError `topic_state_changed` where there is a live topic that the plan was not compared with."""
+    rows = connection.execute("SELECT topic_id FROM topics WHERE profile_no = ? AND state = 'live'", (profile_no,))
+    for row in rows:
+        if row["topic_id"] not in seen:
+            message = f"Topic {row['topic_id']} came while the conversation was being placed; nothing was published"
+            data = {"topic_id": row["topic_id"]}
+            raise StateError("topic_state_changed", message, "run the command again", data)
 
 
 class TopicWriter:

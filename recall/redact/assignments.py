@@ -138,7 +138,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
-    if end >= len(text) or (text[end].isascii() and text[end].isalnum()) or text[end] in "/;":
+    if end >= len(text) or text[end] in "/;" or (text[end].isascii() and text[end].isalnum() and text[end - 1].isascii()):
         return None
     line = max(text.rfind("\n", max(0, start - 300), start) + 1, start - 300, 0)
     before = text[line:start]
@@ -147,6 +147,14 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     block = _block(text, end, name)
     if block is not None:
         return block
+    if "phrase" in word.lower() or name.kind == "mnemonic":
+        words = rules.PHRASE.match(text, end)
+        if words is not None and (words["v"].count(" ") >= 11 or is_weak_secret(words["v"], False)):
+            return Span(words.start("v"), words.end("v"), name.kind, WEIGHT)
+    if near[-1:] in ("\"", "'"):
+        turned = rules.TURNED.search(text, max(0, start - 330), start)
+        if turned is not None and _accept(turned["v"], name, "weak", True):
+            return Span(turned.start("v"), turned.end("v"), name.kind, WEIGHT)
     group = rules.GROUPS.get(text[end:end + 1], "")
     for syntax in _BY_GROUP[group]:
         joined = syntax.join.match(text, end)
@@ -351,7 +359,7 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
             continue
         value = match.group().rstrip(".,;:!?)*_…")
         value = value[:-2] if value.endswith("'s") else value
-        if re.match(r"[\w.]+=", value) and not foreign:
+        if re.match(r"[\w.]+=[^=]", value) and not foreign:
             continue
         if _spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign or asked):
             return Span(joined.end(), joined.end() + len(value), name.kind, WEIGHT)

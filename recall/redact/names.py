@@ -189,6 +189,8 @@ def _doubtful(words: list[str], name: str) -> Name | None:
         if before and before[-1] in ("by", "com", "sur", "second", "first", "one", "two", "single", "render", "did", "all"):
             return None
         return Name(kind, 3 if before or last == "psk" else 2)
+    if last in ("passwords", "pwds"):
+        return Name(kind, 3)
     if last == "token":
         return Name(kind, 3 if before and not name.islower() else 2)
     if last in ("code",):

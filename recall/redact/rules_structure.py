@@ -14,7 +14,7 @@ SPACE = r"(?:[ \t\u3000]|\\\r?\n)"
 BREAK = r"(?:[ \t\u3000\r\n]|\\n|\\r|\\t)"
 _TYPE = r"(?:\s{0,4}:\s{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
 _OPERATOR = rf"{SPACE}{{0,40}}(?:===?|!==?|=>|->|:=|::?=?|\?\?=|\|\|=|[?+.]?=|:|=|<-|⇒|→)(?!\s{{0,2}}[=>])"
-_STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2})\s?(?:\(|::from\(|(?=\")))?"
+_STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2}|\[\](?:byte|rune|u8|char))\s?(?:\(|::from\(|(?=\")))?"
 _OPENING = rf"(?P<q>\"\"\"|'''|{QUOTE})"
 
 # What a shell, a file or a program puts between two words where a flag, an environment or a login takes its value.
@@ -31,7 +31,7 @@ _PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|d
 # q: quotes, also escaped and encoded; s: white space; o: signs that join. Everything else joins only in sentences.
 GROUPS = {
     **dict.fromkeys("\"'`&%“”‘’「」『』«»", "q"), **dict.fromkeys(" \t\r\n\u3000", "s"),
-    **dict.fromkeys(":=!?+.|-<>→⇒:=)](,*│┃", "o"), "\\": "qs",
+    **dict.fromkeys(":=!?+.|-<>→⇒:=)](,*│┃{", "o"), "\\": "qs",
 }  # fmt: skip
 
 
@@ -66,22 +66,25 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax("default of a lookup", "qo", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign"),
     Syntax("table cell", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
     Syntax("element", "so", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"<[\w.:\-]{0,40}$"), "<]"),
+    Syntax("element named by an attribute", "q", _join(rf"{QUOTE}[^<>\n]{{0,200}}>\s{{0,40}}(?=[^<\s])"), "weak", re.compile(r"(?i)<[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"), "<"),
+    Syntax("element, escaped", "q", _join(r"(?:\s[^<>&\n]{0,100})?&gt;"), "weak", re.compile(r"&lt;$"), "&"),
+    Syntax("flag that takes the value", "qs", _join(rf"(?:{QUOTE})?{SPACE}{{1,20}}(?:(?:--(?:body|value|secret-string|data|secret)|-b)(?:[ =]|(?=[\"'\w])))(?P<q>[\"'])?"), "weak", re.compile(r"(?i)(?:set|add|put|parameter|name|create|update|edit)\b[^\n]{0,60}$")),
     Syntax("attribute of a pair", "q", _join(rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"), "weak"),
     Syntax("pair, quoted", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}(?:[,;]{BREAK}{{0,40}}{QUOTE}\w{{1,30}}{QUOTE}\s{{0,4}}:\s{{0,4}}(?:{QUOTE}[^\"'\n]{{0,80}}?{QUOTE}|[\w.]{{1,20}})){{0,4}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option|n|k)(?:{QUOTE})?\s{{0,8}}[:=]>?\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
     Syntax("pair", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
-    Syntax("call that sets", "so", _join(rf"\s?\(\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
+    Syntax("call that sets", "so", _join(rf"\s?[({{{{]\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
     Syntax("name and value as arguments", "q", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
     Syntax("form data", "q", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
     Syntax("encoded assignment", "q", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
     Syntax("multipart field", "qs", _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"), "weak", re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$")),
     Syntax("assignment, tight", "o", _join(r"[)\]]?(?::?=|:)(?![=\s>])(?!//)"), "line"),
-    Syntax("assignment, loose", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?![=\s>])"), "line"),
+    Syntax("assignment, loose", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?:!!\w{{1,20}}\s|&\w{{1,30}}\s(?=\S))?(?![=\s>])"), "line"),
     Syntax("spaced, quoted", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
     Syntax("spaced after a verb that sets", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "weak", _SETS_BEFORE),
     Syntax("spaced", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "sign", _SPACED_BEFORE),
-    Syntax("line by itself", "qso", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:[>|*+\-]\s)?(?P<q>`{{1,3}})?"), "lone"),
+    Syntax("line by itself", "qso", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:```\w{{0,12}}\r?\n|[>|*+\-]\s)?(?P<q>`)?"), "lone"),
     Syntax("columns", "sqo", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
 )
 
@@ -92,9 +95,16 @@ _VERB = (
     r"(?:is|was|has\sbeen|been|got)?\s?(?:set|changed|reset|rotated|updated)\s(?:to|as)|equals|being|jest)\s(?:now\s|still\s|just\s|simply\s|actually\s|currently\s|literally\s)?(?::\s?)?"
     r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?(?:\((?=\S))|\s-\s)"
 )
-SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:\*\*|__)?(?P<q>{QUOTE})?", re.I)
+SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
 BESIDE = re.compile(rf"(?:[ \t]|[ \t]?\()(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
+
+# A phrase of words, to the end of its line; and a pair that has its value in front of its name.
+PHRASE = re.compile(rf"(?:{QUOTE})?\s?(?:is|are|was|:|=|:|是|は)\s{{0,4}}(?:{QUOTE})?(?P<v>(?:[a-z]{{3,10}}[ ]){{3,23}}[a-z]{{3,10}})(?=\s*(?:$|\n|{QUOTE}|[.,;]))", re.I)
+TURNED = re.compile(
+    rf"(?:{QUOTE})?\b{_PAIR_NAMES}(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?P<q>\\{{0,7}}[\"'])(?P<v>[^\"'\\\n]{{1,200}})(?P=q)\s{{0,20}}[,;]?\s{{0,40}}"
+    rf"(?:{QUOTE})?(?:name|key|variable|env|id|field|parameter|header)(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{QUOTE})?[\w.\-]{{0,40}}$", re.I,
+)
 
 # The value of a block: YAML's | and >, a here-document.
 BLOCK = re.compile(rf"(?:{QUOTE})?\s?:\s?[|>][+\-]?[0-9]?[ \t]*\r?\n(?P<indent>[ \t]{{1,40}})(?=\S)")

@@ -12,7 +12,7 @@ PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9\-]{1,40}#[0-9]{1,9}\]|\[(?:[a-z]{1
 
 _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
-    r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
+    r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|&[A-Za-z_]\w*|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
     r"|(?:arn|op|vault|ssm|awsssm|secretsmanager|gcpsm|env|file|ref\+\w+|keyring|azurekeyvault|sops|projects|kms|data)[:/]/?[\w./:\-${}#@ ]*"
     r"|ENC\[.*|@Microsoft\.KeyVault\(.*|!\w+(?:\s.*)?|\w:\\[\w\\. ]*|https?://[^@\s]*"
     r"|(?:env|var|local|secrets?|process\.env|os\.environ|import\.meta\.env|config|settings|self|this|args|opts|options|params|"

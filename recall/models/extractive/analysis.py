@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from recall.models.extractive import scopes, titles
 from recall.models.extractive.prose import SHOWING, code, label, said
+from recall.models.extractive.repeats import repeated, together
 from recall.models.extractive.scopes import Scope
 from recall.models.extractive.sentences import spans, trim
 from recall.models.extractive.status import Cue, read, read_output
@@ -55,12 +56,13 @@ def analyse(task: AnalysisTask) -> Json:
     for scope in found:
         everything.add(scope.counts)
     names = titles.Names(idf, everything.phrases)
-    common = titles.distinct(names.telling(everything), SHARED)
+    words = [repeated(scope.counts.runs) for scope in found]
+    common = titles.distinct(names.telling(everything, together(words)), SHARED)
     facets: list[tuple[Json, list[Line]]] = []
-    for scope in found:
+    for scope, repeats in zip(found, words, strict=True):
         lines = _lines(entries, texts, scope, idf)
         if lines:
-            facets.append((_facet(entries, scope, lines, names, common), lines))
+            facets.append((_facet(entries, lines, names.telling(scope.counts, repeats), common), lines))
     facets = [one for one in facets if _says_something(*one)] or facets[:1]
     return {"summary": _summary([lines for _, lines in facets]) or "–", "facets": [facet for facet, _ in facets]}
 
@@ -107,12 +109,10 @@ def _cue(entry: ShownEntry, text: str, output: bool) -> Cue | None:
 
 def _facet(
     entries: Sequence[ShownEntry],
-    scope: Scope,
     lines: Sequence[Line],
-    names: titles.Names,
+    phrases: Sequence[titles.Phrase],
     common: Sequence[titles.Phrase],
 ) -> Json:
-    phrases = names.telling(scope.counts)
     name = titles.title(phrases) or _short(lines[0].text, titles.TITLE)
     findings = _findings(lines)
     lead = _lead(lines, findings)

@@ -8,13 +8,14 @@ only where both their halves are repeated, so that the cost stays near that of c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import add
 
 from recall.models.extractive.words import STOP_HAN_CHARS, STOP_HAN_WORDS
 
 _LONGEST = 6
 # A text this long repeats its words in its first part too.
-_MOST_CHARS = 60_000
+_MOST_CHARS = 30_000
 # Particles and pronouns that are no part of any word; the other stop characters may stand inside one.
 _NEVER = frozenset("的了是我你您他她它们这那吗呢吧啊呀嘛和与就都也还不在有很把被")
 _WORDS = frozenset(STOP_HAN_WORDS)
@@ -28,9 +29,12 @@ def repeated(runs: Sequence[str]) -> dict[str, int]:
     for size in range(2, _LONGEST + 1):
         seen: Counter[str] = Counter()
         for run in kept:
+            if before is None:
+                seen.update(map(add, run, run[1:]))
+                continue
             for at in range(len(run) - size + 1):
                 piece = run[at : at + size]
-                if before is None or (piece[:-1] in before and piece[1:] in before):
+                if piece[:-1] in before and piece[1:] in before:
                     seen[piece] += 1
         often = {piece: count for piece, count in seen.items() if count > 1}
         if not often:
@@ -39,6 +43,15 @@ def repeated(runs: Sequence[str]) -> dict[str, int]:
         found.update(often)
         before = often
     return {piece: count for piece, count in found.items() if _is_word(piece)}
+
+
+def together(found: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The words of several stretches as those of one."""
+    total: dict[str, int] = {}
+    for words in found:
+        for piece, count in words.items():
+            total[piece] = total.get(piece, 0) + count
+    return total
 
 
 def _first(runs: Sequence[str]) -> list[str]:

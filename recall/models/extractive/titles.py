@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recall.models.extractive import repeats
 from recall.models.extractive.terms import Bag, word
 from recall.models.extractive.words import DULL_HAN
 
@@ -43,10 +42,10 @@ class Names:
         self._whole = whole
         self._weights: dict[str, float] = {}
 
-    def telling(self, counts: Bag) -> list[Phrase]:
-        """The phrases of one scope, best first."""
+    def telling(self, counts: Bag, words: Mapping[str, int]) -> list[Phrase]:
+        """The phrases of one scope, best first. `words` are its repeated Han words."""
         scored: list[Phrase] = []
-        for key, count in _often(counts):
+        for key, count in _often(counts, words):
             surface = counts.surfaces.get(key, key)
             if not 2 <= len(surface) <= ALIAS:
                 continue
@@ -60,9 +59,8 @@ class Names:
         return scored[:_KEPT]
 
 
-def _often(counts: Bag) -> list[tuple[str, float]]:
+def _often(counts: Bag, words: Mapping[str, int]) -> list[tuple[str, float]]:
     """The phrases of a scope with their counts; of many those that stand there most."""
-    words = repeats.repeated(counts.runs)
     # A run between particles that no repeated word confirms may be cut anywhere.
     often = [
         (key, count * _UNCONFIRMED if _is_han(key) else count)

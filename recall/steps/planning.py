@@ -19,6 +19,7 @@ from recall.types import Facet, TopicCard
 
 # A reply has at most so many tokens (ModelRequest.max_output_tokens), and a token of JSON seldom has more bytes.
 REPLY_BYTES = 4096 * 6
+FACETS = 5  # of one conversation
 _WIDE = "语"  # three bytes and about a token: no usual text of the same length is larger
 
 
@@ -56,12 +57,19 @@ def total(requests: Sequence[ModelRequest]) -> Bound:
     return Bound(len(requests), sum(size(request) for request in requests))
 
 
-def placing(catalogue: Sequence[TopicCard], meter: Meter) -> Bound:
-    """What placing the facets of one conversation can take: as many pages as the fullest facets leave room for."""
+def placing(catalogue: Sequence[TopicCard], meter: Meter, *, before: int = 0) -> Bound:
+    """What placing the facets of one conversation can take: as many pages as the fullest facets leave room for.
+
+    `before` is how many conversations the same run publishes first: each of their facets makes a topic or lets one
+    grow, so each counts as the longest card there can be.
+    """
+    aliases = tuple(f"{n:02}" + _WIDE * 98 for n in range(place.MAX_ALIASES))
+    longest = TopicCard("t_" + "x" * 12, 1, _WIDE * 100, _WIDE * place.MAX_DESCRIPTION, aliases, 1, None)
+    catalogue = [*catalogue, *[longest] * (before * FACETS)]
     if not catalogue:
         return Bound(0, 0)
     most = Facet(_WIDE * 100, _WIDE * 500, tuple(f"{n:02}" + _WIDE * 98 for n in range(12)), ())
-    facets = (replace(place.facet_card(most), statements=(_WIDE * 300,) * 6),) * 5
+    facets = (replace(place.facet_card(most), statements=(_WIDE * 300,) * 6),) * FACETS
     names = [prompts.load(name) for name in (place.DECIDING, place.SHORTLISTING)]
     limit = min(room(meter, prompt) for prompt in names)
     count = pages.most_pages(facets, catalogue, meter, limit)

@@ -1,8 +1,9 @@
 """From the analyses of chunks to one: in rounds that must shrink, then the final request.
 
-As long as all parts together do not fit one request, neighbours are joined in groups that do. The groups are filled
-from the front, so that after an append those of the unchanged front come from the cache. A round that does not leave
-less to read, or finds no two parts that fit together, would go on for ever: it fails by name instead.
+As long as all parts together do not fit one request, neighbours are joined in groups that do. A part longer than half
+a request is shortened first (`recall.steps.shorten`), so that each group holds at least two and every round leaves
+about half as many. The groups are filled from the front, so that after an append those of the unchanged front come
+from the cache. A round that does not leave less to read would go on for ever: it fails by name instead.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from recall.hashing import canonical_json
 from recall.models.request import ModelRequest, ReduceTask
 from recall.steps.asking import HALVINGS, Asker, Meter, in_order, room, too_long
 from recall.steps.evidence import Part, cited_by, verified
+from recall.steps.shorten import shortened
 from recall.types import Facet
 
 PROMPT = "reduce"
@@ -34,7 +36,7 @@ async def joined(
         try:
             final = await reducer.ask(level, top=True)
         except ModelError as error:
-            if not too_long(error) or len(level) < 3:
+            if not too_long(error):
                 raise
             limit = min(limit, reducer.size(level)) * 2 // 3
         else:
@@ -60,14 +62,24 @@ class _Reducer:
 
     async def shrunk(self, level: list[Part], limit: int) -> list[Part]:
         """The parts, joined in rounds until they fit one request."""
-        while (before := self.size(level)) > limit:
-            groups = self._groups(level, limit)
-            if len(groups) == len(level):
-                raise _stuck()
-            level = await in_order(groups, self._group, self._asker.width)
-            if self.size(level) >= before:
+        while self.size(level) > limit:
+            level = self._halfway(level, limit)
+            before = self.size(level)
+            if before <= limit:
+                break
+            level = await in_order(self._groups(level, limit), self._group)
+            if self.size(self._halfway(level, limit)) >= before:
                 raise _stuck()
         return level
+
+    def _halfway(self, level: Sequence[Part], limit: int) -> list[Part]:
+        """The parts, none longer than half of what a request holds."""
+        half = (limit - self._meter.measure(fence.frame())) // 2
+        fitting = [shortened(part, lambda one: self._cost(one) <= half) for part in level]
+        made = [part for part in fitting if part is not None]
+        if len(made) < len(level):
+            raise _stuck()
+        return made
 
     async def _group(self, parts: Sequence[Part]) -> Part:
         return parts[0] if len(parts) == 1 else await self.ask(parts, top=False)
@@ -77,7 +89,7 @@ class _Reducer:
         used = 0
         empty = self._meter.measure(fence.frame())
         for part in level:
-            cost = self._meter.measure(fence.sample(_block(_SOME, part)))
+            cost = self._cost(part)
             if groups and used + cost <= limit:
                 groups[-1].append(part)
                 used += cost
@@ -88,9 +100,10 @@ class _Reducer:
 
     def size(self, level: Sequence[Part]) -> int:
         """What one request with all these parts would hold."""
-        return self._meter.measure(fence.frame()) + sum(
-            self._meter.measure(fence.sample(_block(_SOME, part))) for part in level
-        )
+        return self._meter.measure(fence.frame()) + sum(map(self._cost, level))
+
+    def _cost(self, part: Part) -> int:
+        return self._meter.measure(fence.sample(_block(_SOME, part)))
 
 
 def reduce_request(parts: Sequence[Part], *, top: bool) -> ModelRequest:

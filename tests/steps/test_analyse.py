@@ -115,16 +115,40 @@ def test_reducing_goes_in_rounds_that_shrink() -> None:
     assert all(len(one.content.encode()) <= limit for one in asker.sent if one.kind in ("reduce", "final"))
 
 
-def test_a_round_that_does_not_shrink_fails_by_name() -> None:
-    def swelling(request: ModelRequest, complaint: str | None) -> Answer:
-        if request.kind == "reduce":
-            made = quoting(request)
-            assert not isinstance(made, Exception)
-            return dict(made) | {"summary": "s" * 1200}
-        return quoting(request)
+def full(request: ModelRequest, complaint: str | None = None) -> Answer:
+    """A reply of about the greatest length, in wide characters."""
+    if request.kind in ("analysis", "map"):
+        pieces = chunk_of(request)
+        cited = [(piece.entry_id, piece.text[:200]) for piece in pieces[:12]]
+        told = [("话" * 290 + f"{n}{pieces[0].entry_id}", "found", *cited[0]) for n in range(1)]
+        one = facet("题" * 90, *cited, findings=told) | {"description": "说" * 500, "aliases": ["名" * 90] * 12}
+        return reply(*[one] * 5, summary="总" * 1200)
+    made = quoting(request)
+    assert not isinstance(made, Exception)
+    return dict(made) | {"summary": "总" * 1200}
 
+
+@pytest.mark.parametrize("content", [7000, 9000, 20_000])
+def test_parts_too_long_to_be_joined_are_shortened_and_it_ends(content: int) -> None:
+    log = Log.of(*(f"entry number {n} " + "记录内容" * 60 for n in range(120)))
+    asker = Asker(full)
+    meter = small("analysis", content)
+    made = run(log, asker, meter)
+    assert asker.kinds[-1] == "final"
+    assert made.facets
+    limit = room(meter, load("reduce"))
+    joins = [one for one in asker.sent if one.kind in ("reduce", "final")]
+    assert all(len(one.content.encode()) <= limit for one in joins)
+    assert all(len(parts_of(one)) >= 2 for one in joins)
+    assert len(joins) <= planning.joining(len(made.cuts)).calls
+    for evidence in (one for each in made.facets for one in each.evidence):
+        text = log.entries[int(evidence.entry_id[1:])].text
+        assert text[evidence.start : evidence.start + evidence.length] == evidence.quote
+
+
+def test_parts_that_do_not_fit_even_shortened_fail_by_name() -> None:
     with pytest.raises(ModelError) as failed:
-        run(long_log(60), Asker(swelling), small("analysis", 1000))
+        run(Log.of(*("记录内容" * 40 for _ in range(20))), Asker(full), small("analysis", 1200))
     assert failed.value.code == "model_reduce_not_shrinking"
 
 

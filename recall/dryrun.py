@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from recall import conversations
-from recall.errors import RecallError
+from recall.errors import RecallError, SourceError
 from recall.freshness import Standing, stand
 from recall.hosts.pi import PiLog
-from recall.index import stored, topics
+from recall.index import jobs, stored, topics
 from recall.index.database import Database, profile_number
 from recall.index.staging import Staging
+from recall.indexer import SKIPPED
 from recall.models.calls import CallLimits, Road
 from recall.models.choose import choose_model
 from recall.models.endpoints import endpoint_of
@@ -42,11 +43,18 @@ class _Count:
     failed: list[tuple[str, RecallError]] = field(default_factory=list)
 
 
-def one(settings: Settings, database: Database, argument: str, cancellation: Cancellation) -> dict[str, object]:
+def one(
+    settings: Settings, database: Database, argument: str, cancellation: Cancellation, *, force: bool = False
+) -> dict[str, object]:
     """What `index FILE` would send."""
     source = conversations.catalogue_of(settings, database).resolve(argument)
     count = _Count()
-    _DryRun(settings, database, cancellation, count).source(source, force=False)
+    asked = any(job.force for job in _queue(settings, database) if job.source == source.path)
+    try:
+        _DryRun(settings, database, cancellation, count).source(source, force=force or asked)
+    except SourceError as error:
+        if error.code != "source_empty":
+            raise
     return _answer(settings, count)
 
 
@@ -55,19 +63,31 @@ def batch(
 ) -> dict[str, object]:
     """What `index-all` would send for the sources that it would take first."""
     found, _ = conversations.rows(settings, database)
-    ready = [row for row in found if row.can_be_queued]
+    queue = _queue(settings, database)
+    queued = {job.source for job in queue}
+    ready = [(SourceRef(job.host, job.source), job.force) for job in queue]
+    ready += [(SourceRef(r.host, r.source), False) for r in found if r.can_be_queued and r.source not in queued]
     bound = sessions or (len(ready) if settings.offline else settings.batch_sessions)
     count = _Count()
     run = _DryRun(settings, database, cancellation, count)
-    for row in ready[:bound]:
-        source = SourceRef(row.host, row.source)
+    for source, force in ready:
+        if count.sources + len(count.failed) >= bound:
+            break
         try:
-            run.source(source, force=False)
+            run.source(source, force=force)
         except RecallError as error:
             if error.code == "cancelled":
                 raise
+            if error.code in SKIPPED:
+                continue
             count.failed.append((source.path, error))
     return _answer(settings, count)
+
+
+def _queue(settings: Settings, database: Database) -> list[jobs.Job]:
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        return [] if number is None else jobs.waiting(connection, number)
 
 
 class _DryRun:
@@ -96,6 +116,7 @@ class _DryRun:
         standing = stand(self._database, self._profile_no, source, self._settings, force=force)
         if standing.unchanged is not None:
             return
+        before = self._count.sources
         self._count.sources += 1
         staging = self._staged(source, standing)
         if self._settings.offline:
@@ -106,7 +127,7 @@ class _DryRun:
         unsent = [request for request in requests if self._road.would_send(request) is not None]
         with self._database.read() as connection:
             catalogue = topics.cards(connection, self._profile_no)
-        above = planning.joining(len(requests)) + planning.placing(catalogue, self._meter)
+        above = planning.joining(len(requests)) + planning.placing(catalogue, self._meter, before=before)
         self._count.sent += planning.total(unsent) + above
         self._count.exact = self._count.exact and above.calls == 0
 
@@ -121,9 +142,7 @@ class _DryRun:
             for _ in staging.fill(log.entries()):
                 self._cancellation.check()
             staging.mark(log.outline().marks)
-        staging.leave_copies(
-            self._profile_no, None if standing.before is None else standing.before.conversation_no
-        )
+        staging.leave_copies(self._profile_no, None if standing.before is None else standing.before.conversation_no)
         for kind, number in redactor.counts.items():
             self._count.redactions[kind] = self._count.redactions.get(kind, 0) + number
         return staging

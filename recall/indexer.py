@@ -25,7 +25,7 @@ from recall.run import Run
 from recall.types import SourceRef
 
 # What is no failure of a batch: there is nothing to index, or nothing more than what is indexed.
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     {"source_empty", "source_missing", "not_authorised", "current_conversation", "duplicate_conversation"}
 )
 # What is no failure either, and stays in the queue as it is: another run is at it, and will say how it ended.
@@ -79,19 +79,25 @@ class Report:
 
 
 def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
-    """Index one authorised source. Raises what stopped it, after keeping it in the queue with its code."""
+    """Index one authorised source. Raises what stopped it, after keeping it in the queue with its code.
+
+    A source that `rebuild` queued is analysed again here too; one that waits and needs nothing leaves the queue.
+    """
     source = conversations.catalogue_of(run.settings, run.database).resolve(argument)
     report = Report(1)
+    profile_no = _profile(run)
+    with run.database.read() as connection:
+        waiting = [job for job in jobs.waiting(connection, profile_no) if job.source == source.path]
+    again = force or any(job.force for job in waiting)
 
     async def work(curator: Curator) -> None:
         try:
-            report.completed.append(await curator.curate(source, force=force))
+            report.completed.append(await curator.curate(source, force=again))
         except SourceError as error:
             if error.code != "source_empty":
                 raise
             report.skipped.append((source.path, error))
 
-    profile_no = _profile(run)
     try:
         calls = _work(run, profile_no, run.settings.batch_calls, work)
     except RecallError as error:
@@ -99,6 +105,8 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
             with contextlib.suppress(StateError):
                 _keep_failure(run, profile_no, source, error)
         raise
+    if waiting and not any(one.published for one in report.completed):
+        _drop(run, profile_no, source)
     return report.as_json(calls)
 
 
@@ -114,7 +122,8 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
 
     async def work(curator: Curator) -> None:
         for job in queue:
-            if len(report.completed) + len(report.failed) >= bound:
+            # What was unchanged cost nothing and is none of them.
+            if sum(one.published is not None for one in report.completed) + len(report.failed) >= bound:
                 break
             await _one_of_batch(run, profile_no, curator, job, report)
             if report.aborted is not None:
@@ -155,9 +164,9 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
         source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
         done = await curator.curate(source, force=job.force)
     except RecallError as error:
-        if error.code in _SKIPPED | _BUSY:
+        if error.code in SKIPPED | _BUSY:
             report.skipped.append((source.path, error))
-            if error.code in _SKIPPED:
+            if error.code in SKIPPED:
                 _drop(run, profile_no, source)
             return
         with contextlib.suppress(StateError):  # what went wrong is in the report; a full disk keeps no note of it

@@ -65,7 +65,9 @@ def _execute(operation: Operation, given: dict[str, object]) -> int:
     as_json = bool(given.pop("json", False))
     overrides = {name: str(value) for name in _OVERRIDES if (value := given.pop(name, None)) is not None}
     named = {p.name: given[_python_name(p)] for p in operation.parameters}
-    arguments = {name: _plain(value) for name, value in named.items() if value not in (None, (), False)}
+    # By identity: 0 is a number that was given (`--before 0`, `--calls 0`), though it equals False.
+    absent = (None, (), False)
+    arguments = {name: _plain(v) for name, v in named.items() if not any(v is nothing for nothing in absent)}
     database: Path | None = None
     try:
         chosen = settings.load(overrides=overrides)

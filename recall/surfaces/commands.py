@@ -81,10 +81,10 @@ def _sources_remove(session: Session, arguments: Arguments) -> Answer:
 
 
 def _index(session: Session, arguments: Arguments) -> Answer:
-    file = str(arguments["file"])
+    file, force = str(arguments["file"]), bool(arguments.get("force"))
     if arguments.get("dry_run"):
-        return dryrun.one(session.settings, session.for_reading(), file, session.cancellation)
-    return indexer.index(session.run(), file, force=bool(arguments.get("force")))
+        return dryrun.one(session.settings, session.for_reading(), file, session.cancellation, force=force)
+    return indexer.index(session.run(), file, force=force)
 
 
 def _index_all(session: Session, arguments: Arguments) -> Answer:

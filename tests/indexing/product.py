@@ -85,7 +85,9 @@ class Product:
         return ran.answer
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """What stands in the index, read beside the product."""
+        """What stands in the index, read beside the product; nothing where there is none yet."""
+        if not self.database.exists():
+            return []
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
             return [tuple(row) for row in connection.execute(sql, values)]
 

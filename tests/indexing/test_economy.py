@@ -138,5 +138,5 @@ def _old_text_is_not_sent(product: Product, since: int, old: range) -> None:
 
 def _state(product: Product) -> list[tuple[str, str, int]]:
     """Every file beside the index, its bytes and its time: a write of any kind would show."""
-    files = sorted(path for path in product.database.parent.iterdir() if path.suffix != ".lock")
+    files = sorted(path for path in product.database.parent.iterdir() if path.is_file())
     return [(path.name, sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns) for path in files]

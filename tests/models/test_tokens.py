@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from recall.models.tokens import OFFLINE_BYTES, UNKNOWN_BYTES, Meter, meter_for
+from recall.models.tokens import LOOPBACK_BYTES, OFFLINE_BYTES, Meter, meter_for
 from recall.settings import load
 
 
 @pytest.mark.parametrize(
     ("model", "base", "most"),
-    [("offline", "", OFFLINE_BYTES), ("openai/any", "http://127.0.0.1:8080/v1", UNKNOWN_BYTES)],
+    [("offline", "", OFFLINE_BYTES), ("openai/any", "http://127.0.0.1:8080/v1", LOOPBACK_BYTES)],
 )
 def test_where_litellm_knows_nothing_bytes_are_counted(model: str, base: str, most: int) -> None:
     settings = load({"HOME": "/", "HISTORY_RECALL_MODEL": model} | ({"HISTORY_RECALL_API_BASE": base} if base else {}))

@@ -25,7 +25,7 @@ def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
     catalogue = conversations.catalogue_of(settings, database)
 
     def original(conversation: sqlite3.Row, entry_id: str) -> str:
-        source = catalogue.resolve(conversation["source"])
+        source = catalogue.resolve(conversation["source"], running=True)
         number = conversation["conversation_no"]
         with database.read() as connection:
             row = connection.execute(

@@ -17,7 +17,6 @@ from tests.shared import ROOT
 FLOORS: dict[str, int] = {
     # 0 words
     "recall.types": 0,
-    "recall.plans": 0,
     "recall.errors": 0,
     "recall.hashing": 0,
     # 1 tools
@@ -29,6 +28,7 @@ FLOORS: dict[str, int] = {
     "recall.query": 1,
     "recall.cut": 1,
     "recall.shown": 1,
+    "recall.snippet": 1,
     "recall.timewindow": 1,
     "recall.settings": 1,
     "recall.prompts": 1,
@@ -53,13 +53,13 @@ FLOORS: dict[str, int] = {
     "recall.status": 7,
     "recall.doctor": 7,
     "recall.curation": 7,
+    "recall.dryrun": 7,
+    "recall.originals": 7,
+    "recall.ranking": 7,
     "recall.indexer": 7,
     "recall.searcher": 7,
     "recall.reader": 7,
     "recall.browser": 7,
-    "recall.brief": 7,
-    "recall.forget": 7,
-    "recall.projects": 7,
     # 8 surfaces
     "recall.surfaces.*": 8,
     "recall.__main__": 8,

@@ -75,7 +75,7 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
         database=_absolute(values["db"]) if values.get("db") else _data_folder(env, home) / "index.db",
         profile=_profile(values.get("profile", "default")),
         model=values.get("model", OFFLINE),
-        api_base=values.get("api_base"),
+        api_base=values.get("api_base") or _provider_base(env, values.get("model", OFFLINE)),
         repair=repair,
         disabled=values.get("disabled") == "1",
         current=_current(values.get("current")),
@@ -123,6 +123,12 @@ def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
             message = f"{path}: {key} must be a string, a number or a boolean"
             raise ArgumentError("usage", message, "see docs/settings.md")
     return flat
+
+
+def _provider_base(env: Mapping[str, str], model: str) -> str | None:
+    """The base that litellm would take from the environment by itself: named here, so that consent names it too."""
+    provider = (model.partition("/")[0] if "/" in model else "openai").upper()
+    return next((env[name] for end in ("API_BASE", "BASE_URL") if env.get(name := f"{provider}_{end}")), None)
 
 
 def _number(name: str, text: str | None, default: int, low: int, high: int) -> int:

@@ -110,7 +110,7 @@ class RemoteModel(Protocol):
         *,
         schema: Mapping[str, object] | None,
         max_output_tokens: int,
-        timeout: float,
+        timeout: float,  # noqa: ASYNC109 - the request's own limit: one cut from outside could not be settled
     ) -> ModelReply: ...
 
     async def close(self) -> None: ...

@@ -167,7 +167,9 @@ class Curator:
         return _Reading(source, before.conversation_id if before else minted, before, outline, redactor, staging)
 
     async def _analyse(self, reading: _Reading) -> Analysis:
-        cuts = frozenset(reading.before.cuts) if reading.before else frozenset()
+        # The built-in analyser is asked anew at no cost, and finds better scopes where it cuts for itself.
+        before = None if self._run.settings.offline else reading.before
+        cuts = frozenset(before.cuts) if before is not None else frozenset()
         self._progress(reading.source, "analysing", 0, 0, now=True)
 
         def step(done: int, total: int) -> None:

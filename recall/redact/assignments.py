@@ -118,7 +118,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
             if name.strength == 2 and spaced.group(1).lower().startswith("code"):
                 name = Name("otp", 2)
     if name is None or name.strength < 3:
-        ahead = _BEFORE_SPACE.search(text, max(0, start - 24), start)
+        ahead = _BEFORE_SPACE.search(text, max(0, start - 24), start) if text[start - 1:start] == " " else None
         if ahead is not None:
             better = _judge(ahead.group(1).replace(" ", "_") + word[lead:])
             if better is not None:

@@ -18,7 +18,6 @@ _PLAIN_NAME = re.compile(r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|rev
 _MANIFEST = re.compile(r"(?m)^([ \t>]*)kind:\s*[\"']?(?:Secret|SealedSecret)[\"']?\s*$")
 _DATA = re.compile(r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?$")
 _ENTRY = re.compile(r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#|>][^\s\"'#]*)[\"']?[ \t]*(?:#[^\n]*)?\r?$")
-_MACHINE = re.compile(r"(?:[a-z][\w]*[ ]?)+")
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
@@ -38,10 +37,10 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
     for start, _end in hits:
         if start < done:
             continue
-        line = text.rfind("\n", max(0, start - 400), start) + 1
+        top = text.rfind("\n", max(0, start - 400), start) + 1
         done = text.find("\n", start, start + 400) + 1 or start + 400
-        stop = text.find("\n", line, line + 600)
-        heading = text[line:stop if stop >= 0 else line]
+        stop = text.find("\n", top, top + 600)
+        heading = text[top:max(stop, top)]
         mark = next((sign for sign in "|│\t,;" if sign in heading), None)
         if mark is None or stop < 0:
             continue
@@ -93,14 +92,15 @@ def _insert(text: str) -> Iterator[Span]:
 
 def _environment(text: str) -> Iterator[Span]:
     """In a block of an environment file a long random value is secret unless its name says what else it is."""
-    lines = list(_ENV_LINE.finditer(text))
-    if len(lines) < 1 or len(re.findall(r"(?m)^[ \t>+]{0,8}(?:export\s)?[A-Z][A-Z0-9_]*=", text)) < 2:
+    if len(re.findall(r"(?m)^[ \t>+]{0,8}(?:export\s)?[A-Z][A-Z0-9_]*=", text)) < 2:
         return
-    for line in lines:
+    for line in _ENV_LINE.finditer(text):
         value = line.group("v")
-        if len(value) >= 16 and has_digit(value) and has_letter(value) and entropy(value[:200]) > 2.9 and "/" not in value[:1] and "://" not in value:
-            if not _PLAIN_NAME.search(line.group("name")) and not is_public_id(value) and not is_reference(value, False) and value.count("/") < 2:
-                yield Span(line.start("v"), line.end("v"), "env-value", WEIGHT)
+        random = len(value) >= 16 and has_digit(value) and has_letter(value) and entropy(value[:200]) > 2.9
+        address = value.startswith("/") or "://" in value or value.count("/") > 1
+        public = _PLAIN_NAME.search(line.group("name")) is not None or is_public_id(value) or is_reference(value, False)
+        if random and not address and not public:
+            yield Span(line.start("v"), line.end("v"), "env-value", WEIGHT)
 
 
 def _manifest(text: str) -> Iterator[Span]:

@@ -85,7 +85,7 @@ def find(text: str) -> list[tuple[Span, str | None]]:
         notes[span] = note
     if not spans:
         return []
-    return [(span, notes.get(span)) for span in _clear(text, _join(text, spans))]
+    return [(span, notes.get(span)) for span in _clear(text, _join(spans))]
 
 
 def fold(text: str) -> str:
@@ -124,11 +124,11 @@ def _vendor(text: str) -> Iterator[Span]:
 
 
 def _by_run(text: str, start: int) -> Iterator[Span]:
+    # behind an escaped line end or an encoded quote the run begins a few letters before the token
+    offsets = range(start, start + 4) if text[start - 1:start] in ("\\", "%", "[") else (start,)
     for rule in _RUN_RULES:
-        match = rule.pattern.search(text, start, start + 200)
-        # behind an escaped line end the run begins a letter or two before the token
-        if match is not None and match.start() <= start + 3:
-            span = _try(rule, text, match.start(), VENDOR_WEIGHT)
+        for at in offsets:
+            span = _try(rule, text, at, VENDOR_WEIGHT)
             if span is not None:
                 yield span
 
@@ -175,7 +175,7 @@ def _first(rule: Rule, text: str, low: int, at: int) -> re.Match[str] | None:
     return rule.pattern.match(text, match.start()) if match is not None and match.start() <= at else None
 
 
-def _join(text: str, spans: list[Span]) -> list[Span]:
+def _join(spans: list[Span]) -> list[Span]:
     """Overlapping spans become one, which has the kind of the heaviest (the longer one of two that weigh the same)."""
     spans.sort(key=lambda span: (span.start, -span.end))
     joined: list[Span] = []

@@ -87,7 +87,7 @@ class Redactor:
 
     def _object(self, value: dict[object, object], at: str, depth: int) -> dict[object, object]:
         mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
-        said = next((item for key, item in value.items() if isinstance(key, str) and isinstance(item, str)
+        said: str = next((item for key, item in value.items() if isinstance(key, str) and isinstance(item, str)
                      and len(item) < 80 and _PLAIN_KEYS.fullmatch(key)), "")
         result: dict[object, object] = {}
         for key, item in value.items():
@@ -95,7 +95,7 @@ class Redactor:
             if isinstance(item, str) and isinstance(mime, str) and name in ("data", "blob", "bytes", "base64") and re.fullmatch(r"[A-Za-z0-9+/_\-\s]{64,}={0,2}", item):
                 result[self._key(key, at)] = blobs.note(mime, item)
                 continue
-            if said and name and isinstance(said, str) and _VALUE_KEYS.fullmatch(name) and isinstance(item, str | int):
+            if said and name and _VALUE_KEYS.fullmatch(name) and isinstance(item, str | int):
                 name = said
             new_key = self._key(key, at)
             while new_key in result:
@@ -119,15 +119,15 @@ class Redactor:
                     # only now is the layout given up; a text without secrets comes back as it was
                     value = _same_style(held, redacted)
         said = judge(name) if name and len(name) <= 120 else None
-        if said is not None and value and not PLACEHOLDER.search(value) and len(value) <= 20000:
-            if _by_name(value, said.kind, said.strength):
-                lead = len(value) - len(value.lstrip())
-                inner = value.strip()
-                scheme = re.match(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})", inner)
-                skip = scheme.end() if scheme else 0
-                kind = _vendor_kind(inner[skip:]) or said.kind
-                put = self._placeholder(inner[skip:], kind, at, lead + skip)
-                return value[:lead] + inner[:skip] + put + value[lead + len(inner):]
+        open_to_it = bool(value) and len(value) <= 20000 and PLACEHOLDER.search(value) is None
+        if said is not None and open_to_it and _by_name(value, said.kind, said.strength):
+            lead = len(value) - len(value.lstrip())
+            inner = value.strip()
+            scheme = re.match(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})", inner)
+            skip = scheme.end() if scheme else 0
+            kind = _vendor_kind(inner[skip:]) or said.kind
+            put = self._placeholder(inner[skip:], kind, at, lead + skip)
+            return value[:lead] + inner[:skip] + put + value[lead + len(inner):]
         if name and name.lower().replace("_", "-") in ("authorization", "proxy-authorization", "cookie", "set-cookie") and value:
             prefix = f"{name}: "
             return self._with_prefix(prefix, value, at)

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Callable
 
 from .rule import QUOTE, Rule
 from .values import has_digit, is_reference, is_weak_secret, looks_random, looks_secret, mixed
@@ -59,8 +60,7 @@ def _shape(value: str) -> bool:
     return looks_random(value) or looks_secret(value) or (has_digit(value) and len(value) >= 6 and any(map(str.isalpha, value)))
 
 
-def _rule(name: str, kind: str, anchors: str, pattern: str, check: object = _argument, back: int = 0) -> Rule:
-    assert callable(check) or check is None
+def _rule(name: str, kind: str, anchors: str, pattern: str, check: Callable[[str], bool] | None = _argument, back: int = 0) -> Rule:
     return Rule(name, kind, tuple(anchors.split("|")), re.compile(pattern, re.I), check, fold=True, back=back)
 
 

@@ -131,7 +131,7 @@ def looks_random(value: str) -> bool:
     """For names of strength 1: nothing but an issued token or a good password passes."""
     if len(value) < 8 or is_public_id(value) or _NUMBER.fullmatch(value) or not has_letter(value):
         return False
-    if " " in value or re.fullmatch(r"[A-Za-z]+[0-9]{1,2}", value) and len(value) < 16:
+    if " " in value or (len(value) < 16 and re.fullmatch(r"[A-Za-z]+[0-9]{1,2}", value)):
         return False
     if has_digit(value):
         return not _wordy(value) and entropy(value) > 2.4
@@ -173,9 +173,9 @@ def is_weak_secret(value: str, literal: bool) -> bool:
     if value.isdigit():
         return len(value) >= 4
     if is_public_id(value) and not _UUID.fullmatch(value) and not (_HOSTLIKE.fullmatch(value) and has_digit(value)):
-        return bool(_DATE.fullmatch(value)) and literal and False
+        return False
     if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal)):
-        return has_digit(value) and literal is not None and not re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) and "_" not in value
+        return has_digit(value) and "_" not in value and re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) is None
     if re.fullmatch(r"[A-Za-z]+(?:[-_./][A-Za-z]+)+", value):  # a name made of words; secret ones are spelt with a digit or a sign
         return not _WORDS_OF_SECRET.search(value) and "/" not in value and "." not in value
     return has_letter(value) or has_digit(value) or len(value) >= 8

@@ -55,14 +55,24 @@ def test_case_of_slices() -> None:
         pytest.skip("the shared cases are not on this machine")
     case: dict[str, Any] = json.loads((CASES / "101-chunk-split-secret.json").read_text(encoding="utf-8"))
     secret = case["secret"]
-    text = redact_text("".join(case["text_parts"]) if secret in "".join(case["text_parts"]) else f"{case['text_parts'][0]} token={secret}")
+    text = redact_text(
+        "".join(case["text_parts"])
+        if secret in "".join(case["text_parts"])
+        else f"{case['text_parts'][0]} token={secret}"
+    )
     assert not any(secret[at : at + 8] in text for at in range(len(secret) - 7))
 
 
 def test_text_around_a_cut_key_stays() -> None:
     cut = P.split("\n-----END")[0]
-    assert redact_text(f"before\n{cut}\nafter that came words") == "before\n[REDACTED:private-key#1]\nafter that came words"
-    assert redact_text(f"see:\n{P}\nthanks, see sandpiper.py") == "see:\n[REDACTED:private-key#1]\nthanks, see sandpiper.py"
+    assert (
+        redact_text(f"before\n{cut}\nafter that came words")
+        == "before\n[REDACTED:private-key#1]\nafter that came words"
+    )
+    assert (
+        redact_text(f"see:\n{P}\nthanks, see sandpiper.py")
+        == "see:\n[REDACTED:private-key#1]\nthanks, see sandpiper.py"
+    )
 
 
 def test_public_parts_stay() -> None:
@@ -72,7 +82,9 @@ def test_public_parts_stay() -> None:
 
 
 def test_the_words_of_a_header_are_no_key() -> None:
-    text = 'if line.startswith("-----BEGIN RSA PRIVATE' + ' KEY-----"): return True  # -----END RSA PRIVATE' + " KEY-----"
+    text = (
+        'if line.startswith("-----BEGIN RSA PRIVATE' + ' KEY-----"): return True  # -----END RSA PRIVATE' + " KEY-----"
+    )
     assert "return True" in redact_text(text)
 
 
@@ -83,4 +95,8 @@ def test_blobs_are_noted_with_kind_and_length() -> None:
     assert redact_text(f"a data:image/png;base64,{data} b") == "a [image/png omitted, 1024 bytes] b"
     assert redact_text(f"a {data} b") == "a [base64 omitted, 1024 bytes] b"
     image = {"type": "image", "mimeType": "image/png", "data": data}
-    assert Redactor().tree(image) == {"type": "image", "mimeType": "image/png", "data": "[image/png omitted, 1024 bytes]"}
+    assert Redactor().tree(image) == {
+        "type": "image",
+        "mimeType": "image/png",
+        "data": "[image/png omitted, 1024 bytes]",
+    }

@@ -3,6 +3,7 @@
 import json
 import string
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,10 @@ ONE, TWO = VENDOR["ghp_/0"], VENDOR["gho_/1"]
 
 def test_same_secret_same_number() -> None:
     redactor = Redactor()
-    assert redactor.text(f"{ONE} {TWO} {ONE}") == "[REDACTED:github-token#1] [REDACTED:github-token#2] [REDACTED:github-token#1]"
+    assert (
+        redactor.text(f"{ONE} {TWO} {ONE}")
+        == "[REDACTED:github-token#1] [REDACTED:github-token#2] [REDACTED:github-token#1]"
+    )
     assert redactor.text(f"again {TWO}") == "again [REDACTED:github-token#2]"
     assert redactor.counts == {"github-token": 4}
 
@@ -41,7 +45,8 @@ def test_a_place_is_an_offset_in_the_original() -> None:
 def test_no_secret_is_kept_in_what_may_be_stored() -> None:
     redactor = Redactor()
     redactor.tree({"password": "hunter2", "t": ONE})
-    assert "hunter2" not in repr(redactor.locations) and ONE not in repr(redactor.locations)
+    assert "hunter2" not in repr(redactor.locations)
+    assert ONE not in repr(redactor.locations)
     assert RULES_VERSION >= 1
 
 
@@ -52,7 +57,7 @@ def test_no_secret_is_kept_in_what_may_be_stored() -> None:
         ({"password": 48213377}, "48213377"),
         ({"env": [{"name": "DB_PASS", "value": "owl"}]}, '"owl"'),
         ({"passwords": ["owl77", "wren88"]}, "wren88"),
-        ({"body": '{"password": "ow\\"l"}'}, 'ow\\'),
+        ({"body": '{"password": "ow\\"l"}'}, "ow\\"),
         ({"body": json.dumps({"b": json.dumps({"client_secret": "nuthatch"})})}, "nuthatch"),
         ({"headers": {"Authorization": "Bearer abcdefgh12345678"}}, "abcdefgh"),
         ({"headers": {"cookie": "sid=abcdefgh12345678"}}, "abcdefgh"),
@@ -67,16 +72,48 @@ def test_trees(tree: object, gone: str) -> None:
 
 
 def test_tree_without_secrets_comes_back_as_it_was() -> None:
-    tree = {"id": "toolu_012yuiPP1VAfh196GXaAmT8D", "n": 1.5, "none": None, "yes": True, "max_tokens": 4096,
-            "body": '{ "a" : [1,2 , 3] }', "usage": {"input_tokens": 123456789}, "sha": "3f786850e387550fdab836ed7e6dc881de23001b"}  # fmt: skip
+    tree = {
+        "id": "toolu_012yuiPP1VAfh196GXaAmT8D",
+        "n": 1.5,
+        "none": None,
+        "yes": True,
+        "max_tokens": 4096,
+        "body": '{ "a" : [1,2 , 3] }',
+        "usage": {"input_tokens": 123456789},
+        "sha": "3f786850e387550fdab836ed7e6dc881de23001b",
+    }
     assert Redactor().tree(tree) == tree
 
 
-NOISE = st.text(st.sampled_from(string.ascii_letters + string.digits + " \n\t.,:;=\"'`\\{}[]()<>|&%$#@!/-_密码是パ"), max_size=60)
+NOISE = st.text(
+    st.sampled_from(string.ascii_letters + string.digits + " \n\t.,:;=\"'`\\{}[]()<>|&%$#@!/-_密码是パ"), max_size=60
+)
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.lists(st.one_of(NOISE, st.sampled_from(["password", "token=", "Authorization: ", "-----BEGIN ", "eyJ", "[REDACTED:token#1]", "密码是", ONE, "://a:b1c2@", "api_key: ", " is "])), max_size=8))
+@given(
+    st.lists(
+        st.one_of(
+            NOISE,
+            st.sampled_from(
+                [
+                    "password",
+                    "token=",
+                    "Authorization: ",
+                    "-----BEGIN ",
+                    "eyJ",
+                    "[REDACTED:token#1]",
+                    "密码是",
+                    ONE,
+                    "://a:b1c2@",
+                    "api_key: ",
+                    " is ",
+                ]
+            ),
+        ),
+        max_size=8,
+    )
+)
 def test_redacting_twice_changes_nothing(parts: list[str]) -> None:
     once = redact_text("".join(parts))
     assert redact_text(once) == once
@@ -90,11 +127,17 @@ def test_any_text_goes_through(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(sorted(VENDOR)), st.sampled_from(sorted(ALONE)), st.sampled_from(["", "words before ", "a = 1\n", "# x\n\n"]), st.sampled_from(["", " and after", "\nb = 2", "\n\nend."]))
+@given(
+    st.sampled_from(sorted(VENDOR)),
+    st.sampled_from(sorted(ALONE)),
+    st.sampled_from(["", "words before ", "a = 1\n", "# x\n\n"]),
+    st.sampled_from(["", " and after", "\nb = 2", "\n\nend."]),
+)
 def test_drawn_secret_is_gone_and_noise_stays(kind: str, way: str, before: str, after: str) -> None:
     redacted = redact_text(before + ALONE[way](VENDOR[kind]) + after)
     assert not left(VENDOR[kind], redacted)
-    assert redacted.startswith(before) and redacted.endswith(after)
+    assert redacted.startswith(before)
+    assert redacted.endswith(after)
     assert redact_text(redacted) == redacted
 
 
@@ -105,12 +148,27 @@ def test_no_slice_holds_a_part_of_a_secret(kind: str, way: str, size: int) -> No
     redacted = redact_text("x y z " * 5 + "\n" + BY_NAME[way](name, value) + "\n" + "x y z " * 5)
     slices = [redacted[at : at + size] for at in range(0, len(redacted), size)]
     assert "".join(slices) == redacted
-    assert not any(left(value, a + b) for a, b in zip(slices, slices[1:], strict=False))
+    assert not any(left(value, a + b) for a, b in pairwise(slices))
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30) | st.sampled_from([ONE, f"password={TWO}"]),
-                    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12) | st.sampled_from(["password", "value", "name", "data"]), inner, max_size=4), max_leaves=12))  # fmt: skip
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text(max_size=30)
+        | st.sampled_from([ONE, f"password={TWO}"]),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.text(max_size=12) | st.sampled_from(["password", "value", "name", "data"]), inner, max_size=4
+            )
+        ),
+        max_leaves=12,
+    )
+)
 def test_trees_keep_their_shape(tree: object) -> None:
     redacted = Redactor().tree(tree)
     json.dumps(redacted)
@@ -125,9 +183,44 @@ def shape(value: object) -> object:
     return "leaf"
 
 
-HOSTILE = ["password=", "a.", "\"'\\", "-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----", "eyJ", '{"', '"password":"', "authorization: ", "bearer ", "://", "a://b:",
-           "A1", " ", "password ", "curl -u ", "cookie: a=", "| password ", "key:\n", "x-", "&quot;", "ghp_", "--token ", "密码", "\\n", "sk-a1", '\\' * 50 + '"',
-           "[REDACTED:a#1]", "password=<<EOF\n", "<password ", "password,a\n", "password: |\n  ", "QUJDabc123/+", "$6$a$", "auth ", 'name="password" ']  # fmt: skip
+HOSTILE = [
+    "password=",
+    "a.",
+    "\"'\\",
+    "-----BEGIN",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "eyJ",
+    '{"',
+    '"password":"',
+    "authorization: ",
+    "bearer ",
+    "://",
+    "a://b:",
+    "A1",
+    " ",
+    "password ",
+    "curl -u ",
+    "cookie: a=",
+    "| password ",
+    "key:\n",
+    "x-",
+    "&quot;",
+    "ghp_",
+    "--token ",
+    "密码",
+    "\\n",
+    "sk-a1",
+    "\\" * 50 + '"',
+    "[REDACTED:a#1]",
+    "password=<<EOF\n",
+    "<password ",
+    "password,a\n",
+    "password: |\n  ",
+    "QUJDabc123/+",
+    "$6$a$",
+    "auth ",
+    'name="password" ',
+]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)

@@ -32,7 +32,8 @@ def test_each_rule_has_one_text_and_each_text_a_rule() -> None:
 def test_rule_finds_its_secret(name: str) -> None:
     rule, (text, parts) = RULES[name], SAMPLES[name]
     match = rule.pattern.search(text)
-    assert match is not None and match["v"]
+    assert match is not None
+    assert match["v"]
     assert rule.check is None or rule.check(match["v"])
     assert any(anchor in (text.lower() if rule.fold else text) for anchor in rule.anchors)
     redacted = redact_text(text)
@@ -62,15 +63,28 @@ def test_values_in_sentences(way: str) -> None:
 
 
 def test_grid_is_as_large_as_promised() -> None:
-    assert len(VENDOR) >= 150 and len(ALONE) >= 30
-    assert len(NAMED) >= 40 and len(BY_NAME) >= 60
+    assert len(VENDOR) >= 150
+    assert len(ALONE) >= 30
+    assert len(NAMED) >= 40
+    assert len(BY_NAME) >= 60
 
 
 def test_each_syntax_reads_a_value() -> None:
     texts = [place(said, value) for place in BY_NAME.values() for said, value in NAMED.values()]
-    texts += ['args = ["--password", "x9Yfoo1q"]', 'passwords = ["x9Yfoo1q", "y8Zbar2w"]', 'password = flag ? a : b || "x9Yfoo1q"',
-              'user.setPassword("x9Yfoo1q")', "DB_PASSWORD%3Dx9Yfoo1q", 'name="password"\r\n\r\nx9Yfoo1q\r\n', "the password:\nx9Yfoo1q\n",
-              "kubectl config set-credentials x --password 'x9Yfoo1q'", 'password "x9Yfoo1q"', "&lt;password&gt;x9Yfoo1q&lt;/password&gt;", '<a name="password">x9Yfoo1q</a>', "psql set password x9Yfoo1q"]  # fmt: skip
+    texts += [
+        'args = ["--password", "x9Yfoo1q"]',
+        'passwords = ["x9Yfoo1q", "y8Zbar2w"]',
+        'password = flag ? a : b || "x9Yfoo1q"',
+        'user.setPassword("x9Yfoo1q")',
+        "DB_PASSWORD%3Dx9Yfoo1q",
+        'name="password"\r\n\r\nx9Yfoo1q\r\n',
+        "the password:\nx9Yfoo1q\n",
+        "kubectl config set-credentials x --password 'x9Yfoo1q'",
+        'password "x9Yfoo1q"',
+        "&lt;password&gt;x9Yfoo1q&lt;/password&gt;",
+        '<a name="password">x9Yfoo1q</a>',
+        "psql set password x9Yfoo1q",
+    ]
     for syntax in SYNTAXES:
         assert any(
             syntax.join.match(text, at.end()) for text in texts for at in re.finditer(r"[A-Za-z][\w.\-]*", text)

@@ -64,7 +64,9 @@ def signals_cancel(cancellation: Cancellation) -> Iterator[None]:
     def raise_flag(_number: int, _frame: FrameType | None) -> None:
         cancellation.cancel()
 
-    before = {number: signal.signal(number, raise_flag) for number in (signal.SIGINT, signal.SIGTERM)}
+    # One that the caller ignores (`command &` in a script) stays ignored.
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, raise_flag) for number in heard}
     try:
         yield
     finally:

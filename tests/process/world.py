@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -118,16 +119,17 @@ def lines(identity: str, turns: list[str]) -> list[str]:
         "timestamp": "2026-03-02T09:00:00.000Z",
         "cwd": "/srv/demo",
     }
-    return [json.dumps(head) + "\n", *(turn(number, text) for number, text in enumerate(turns, start=1))]
+    mine = hashlib.sha256(identity.encode()).hexdigest()[:4]
+    return [json.dumps(head) + "\n", *(turn(number, text, mine) for number, text in enumerate(turns, start=1))]
 
 
-def turn(number: int, text: str) -> str:
-    """One record; odd ones are the user's."""
+def turn(number: int, text: str, mine: str = "ca00") -> str:
+    """One record; odd ones are the user's. `mine`: how the ids of a log begin."""
     message = {"role": "user" if number % 2 else "assistant", "content": [{"type": "text", "text": text}]}
-    parent = f"ca{number - 1:06x}" if number > 1 else None
+    parent = f"{mine}{number - 1:04x}" if number > 1 else None
     record = {
         "type": "message",
-        "id": f"ca{number:06x}",
+        "id": f"{mine}{number:04x}",
         "parentId": parent,
         "timestamp": f"2026-03-02T{9 + number // 3600:02d}:{number // 60 % 60:02d}:{number % 60:02d}.000Z",
         "message": message,

@@ -125,7 +125,8 @@ SELECT :profile, conversation_no, 'facet', facet_no,
 FROM facets WHERE conversation_no = :conversation
 UNION ALL
 SELECT :profile, f.conversation_no, 'finding', n.finding_no, n.statement
-FROM findings AS n JOIN facets AS f USING (facet_no) WHERE f.conversation_no = :conversation
+FROM findings AS n JOIN facets AS f USING (facet_no) JOIN conversations AS c USING (conversation_no)
+WHERE f.conversation_no = :conversation AND NOT c.extractive
 """
 _TOPIC_TEXT = """
 SELECT topic_no, title || char(10)

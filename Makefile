@@ -24,7 +24,7 @@ help:
 	@echo "make test    lint, types, and all tests (installs into .venv)"
 	@echo "make lint    ruff"
 	@echo "make types   mypy, strict"
-	@echo "make bench   the benchmarks"
+	@echo "make bench DATA=FOLDER   the benchmarks, on a labelled set"
 	@echo "make lock    make requirements/*.txt again; UPGRADE=--upgrade takes newer versions"
 	@echo "make clean   remove what make made"
 	@echo "make … PYTHON=python3.12 takes another Python"
@@ -45,7 +45,9 @@ pytest: .venv/.ready
 	$(PY) -m pytest
 
 bench: .venv/.ready
-	$(PY) -m benchmarks.topics
+	@test -n "$(DATA)" || { echo "make bench: name a labelled set, as in: make bench DATA=../sets/coding/a" >&2; exit 1; }
+	$(PY) -m benchmarks.topics --data $(abspath $(DATA))
+	$(PY) -m benchmarks.curated --data $(abspath $(DATA))
 
 # uv makes one file for every Python and system we support. It is a tool of this target only, in a folder that goes again.
 LOCK_ENV := .venv-lock

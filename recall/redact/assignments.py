@@ -33,7 +33,7 @@ _BY_GROUP = {
 _CJK = "\u2e80-\u30fb\u30fd-\u9fff\uac00-\ud7af\uff01-\uff65"
 _PAIR = r"[,;&)\]}]?[ ]?[A-Za-z_][\w.\- ]{0,30}(?:=|:\s)"
 _BARE = re.compile(
-    rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;&|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
+    rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|&(?!\s|$|[\"'`]|\w{{1,8}};|#\d{{1,4}};|{_PAIR})|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
 )
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _LINE_START = re.compile(
@@ -63,6 +63,8 @@ _STOP_WORDS = frozenset(
     "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
 )
 _USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
+# Words that are more often something else than the name of what stands behind them.
+_VERBS_TOO = frozenset("pass key auth session seed salt login pat pin sas sk".split())
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
 
 
@@ -158,7 +160,9 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     group = rules.GROUPS.get(text[end:end + 1], "")
     for syntax in _BY_GROUP[group]:
         joined = syntax.join.match(text, end)
-        if joined is None or (syntax.before is not None and not syntax.before.search(near)):
+        if joined is None or (syntax.name == "spaced, quoted" and word.lower() in _VERBS_TOO):
+            continue
+        if syntax.before is not None and not syntax.before.search(near):
             continue
         quote = joined.groupdict().get("q")
         if quote:
@@ -268,14 +272,16 @@ def _has_sign(value: str) -> bool:
 
 def _accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: rules.Syntax) -> bool:
     value = text[start:min(end, start + ENOUGH)]
+    at_edge = _EDGE.match(text, end) is not None
+    if value == word.rsplit(".", 1)[-1] or (syntax.proof in ("lone", "column") and not at_edge):
+        return False
     if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
         return _accept(value, name, "secret", False) and (syntax.proof != "column" or looks_random(value))
     if not is_weak_secret(value, False):
         return False
-    at_edge = _EDGE.match(text, end) is not None
     if syntax.proof == "column":
         sure = looks_secret(value) or word.isupper() or (len(value) >= 5 and has_digit(value) and _LINE_START.search(before) is not None)
-        return at_edge and _has_sign(value) and sure and not value.startswith(("-", "="))
+        return at_edge and _has_sign(value) and sure and not value.startswith(("-", "=")) and "," not in value
     if syntax.proof == "lone":
         return at_edge and (looks_secret(value) or (bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value)))
     if syntax.proof == "flag":
@@ -343,7 +349,7 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
         if pattern is rules.GLUED and not foreign:
             continue
         joined = pattern.match(text, end)
-        if joined is None:
+        if joined is None or (pattern is rules.BESIDE and text[start:end].lower() in _VERBS_TOO):
             continue
         quote = joined.group("q")
         if quote:
@@ -376,6 +382,8 @@ def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
         return verb and value.isdigit() and 4 <= len(value) <= 8
     if name.strength == 1:
         return looks_random(value) and len(value) >= 12
+    if not verb and "/" in value and not re.search("[+=]", value):
+        return False
     if value.isdigit():
         return verb and name.kind == "password" and len(value) >= 4
     if is_public_id(value) and name.strength < 3:
@@ -387,7 +395,7 @@ def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
     if has_digit(value) and has_letter(value) and len(value) >= 6 and name.strength == 3 and not is_public_id(value):
         return verb
     if verb and name.kind == "password" and len(value) >= 3 and re.fullmatch(r"[A-Za-z]+(?:-[A-Za-z]+)*", value):
-        if re.search(r"(?i)\bto\s$", text[max(0, end - len(value) - 4):end - len(value)]):
+        if re.search(r"(?i)(?:\bto\s|[=(]\s?)$", text[max(0, end - len(value) - 4):end - len(value)]):
             return False
         ends = re.match(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)", text[end:end + 4]) is not None
         return ends and value.lower() not in _STOP_WORDS and not _HOLLOW.match(value) and is_weak_secret(value, False)

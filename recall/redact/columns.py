@@ -8,6 +8,7 @@ from .rule import Span
 from .values import entropy, has_digit, has_letter, is_public_id, is_reference, is_weak_secret, looks_secret
 
 WEIGHT = 15
+_SHORT_NAME = re.compile(r"[\w.\-]+(?: [\w.\-]+){0,2}")
 _CELL_NAME = re.compile(r"[\w .\-\"'`*/#]{1,40}")
 _INSERT = re.compile(r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})")
 _ROW = re.compile(r"\(([^()\n]{1,1000})\)")
@@ -47,7 +48,7 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         names = [cell.strip(" \"'`*") for cell in heading.strip("|│> \t\r").split(mark)]
         if not all(_CELL_NAME.fullmatch(cell) for cell in names) or len(names) > 30:
             continue
-        columns = [(i, name) for i, cell in enumerate(names) if (name := judge(cell)) is not None and name.strength >= 2 and len(cell) <= 30]
+        columns = [(i, name) for i, cell in enumerate(names) if (name := judge(cell)) is not None and name.strength >= 2 and len(cell) <= 30 and cell != "pass" and _SHORT_NAME.fullmatch(cell)]
         if not columns or len(names) < 2:
             continue
         position = stop + 1

@@ -66,8 +66,8 @@ _DOUBTFUL = {
     "pass": "password", "pw": "password", "passcode": "pin", "pin": "pin", "otp": "otp", "totp": "otp", "cvv": "pin",
     "auth": "credential", "cred": "credential", "creds": "credential", "credential": "credential",
     "credentials": "credential", "cookie": "cookie", "cookies": "cookie", "token": "token", "key": "key", "keys": "key",
-    "salt": "salt", "dsn": "connection-string", "sas": "sas", "psk": "password", "sk": "secret", "sig": "signature",
-    "signature": "signature", "session": "session", "sessid": "session", "sid": "session", "pat": "token", "jwt": "token",
+    "salt": "salt", "dsn": "connection-string", "sas": "sas", "psk": "password", "sk": "secret",
+    "session": "session", "sessid": "session", "sid": "session", "pat": "token", "jwt": "token",
     "bearer": "token", "seed": "seed", "secrets": "secret", "passwords": "password", "tokens": "token", "clave": "password",
     "parola": "password", "login": "credential", "code": "code", "pwds": "password", "pfx": "private-key", "pepper": "salt",
     "parol": "password", "geslo": "password", "parool": "password", "pswd": "password", "psw": "password",
@@ -107,7 +107,7 @@ _LEADING_OK = _set("refresh cache get input reset page")
 
 # A key of a table, of a database, of the keyboard; and what is public.
 _PLAIN_KEY = _set(
-    "primary foreign public pub sort partition cache object dict map row group hot shortcut registry host dedupe dedup idempotency "
+    "recv receive primary foreign public pub sort partition cache object dict map row group hot shortcut registry host dedupe dedup idempotency "
     "i18n translation locale json config enum query lookup index unique composite arrow react list item property prop data "
     "schema field entity node cell column table json yaml toml xml html css style theme menu tab enter escape esc return space "
     "shift control ctrl alt meta cmd function fn home end del delete insert page up down left right any answer natural surrogate "
@@ -186,7 +186,8 @@ def _doubtful(words: list[str], name: str) -> Name | None:
             return None
         return Name("api-key", 2)
     if last in ("pass", "pw", "psw", "pswd", "psk", "parola", "clave", "geslo", "parool", "parol"):
-        if before and before[-1] in ("by", "com", "sur", "second", "first", "one", "two", "single", "render", "did", "all"):
+        if before and before[-1] in ("by", "com", "sur", "second", "first", "one", "two", "single", "render", "did", "all",
+                                     "multi", "pre", "post", "high", "low", "band", "back", "over", "under", "third", "last", "next", "per"):
             return None
         return Name(kind, 3 if before or last == "psk" else 2)
     if last in ("passwords", "pwds"):
@@ -199,10 +200,10 @@ def _doubtful(words: list[str], name: str) -> Name | None:
         return Name("otp", 2) if ok else None
     if last in ("tokens", "session", "seed", "login", "auth", "bearer"):
         return Name(kind, 1)
-    if last == "auth" or (last == "sk" and not before):
+    if last == "sk" and (not before or name.islower()):
         return Name(kind, 1)
-    if last in ("sig", "signature") and before and before[-1] in ("function", "type", "method", "call"):
-        return None
+    if last == "pat" and (not before or before[-1] not in ("github", "gh", "gitlab", "azure", "devops", "ado", "access", "git", "api")):
+        return Name(kind, 1)
     return Name(kind, 2)
 
 

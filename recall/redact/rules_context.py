@@ -26,7 +26,9 @@ def _header(value: str) -> bool:
     bare = re.sub(r"(?i)^(?:bearer|basic|token|digest|apikey|key)\s+", "", value.strip())
     if len(bare) < 4 or is_reference(bare, False) or re.search(r"[$<{]\{?\w*[>}]?$|\$\{|\{\w|%s|<[\w ]+>|\*\*\*", bare):
         return False
-    return looks_secret(bare) or "=" in bare or has_digit(bare) or (bare.isalpha() and len(bare) >= 16) or (mixed(bare) and len(bare) > 12)
+    if re.match(r"[A-Za-z_][\w.]*[(\[]|(?:self|this|req|request|await|new)\b|[a-z]\w*\.[a-z]\w+\b", bare) and not bare.startswith("eyJ"):
+        return False  # a call, an attribute
+    return looks_secret(bare) or "=" in bare or has_digit(bare)
 
 
 def _bearer(value: str) -> bool:
@@ -69,14 +71,14 @@ _LINE = r"(?:[^\n\\]|\\(?!n))"
 CONTEXT_RULES: tuple[Rule, ...] = (
     # headers
     _rule("authorization header", "auth-header", "authorization",
-          rf"authorization(?:{QUOTE})?\]?\)?\s{{0,8}}(?:[:=,]|=>|->)\s{{0,8}}[\[(]?(?:[bfur]?{QUOTE})?(?:(?:bearer|basic|token|digest|negotiate|ntlm|apikey|key|hawk|aws4-hmac-sha256|[A-Z][\w\-]{{1,30}})[ ]{{1,4}})?"
+          rf"(?<![A-Za-z0-9])authorization(?:{QUOTE})?\]?\)?[ \t]{{0,8}}(?:[:,]|=(?![=])>?|->)[ \t]{{0,8}}[\[(]?(?:[bfur]?{QUOTE})?(?:(?:bearer|basic|token|digest|negotiate|ntlm|apikey|key|hawk|aws4-hmac-sha256|[A-Z][\w\-]{{1,30}})[ ]{{1,4}})?"
           r"(?P<v>(?:(?<![\"'\\])(?:digest|[^\"'`\\\r\n<>]{1,20}=\\?\"[^\"\n]{0,400}\"(?:,\s*)?)(?:[^\r\n\\']{0,2000})|[^\"'`\\\r\n<>]{3,4000}))", _header),
     _rule("digest and signature parameters", "auth-header", "signature=|response=|oauth_signature|credential=",
           r"(?:\bsignature|\bresponse|oauth_signature|credential)=\\?[\"']?(?P<v>[A-Za-z0-9+/=%_\-]{16,}(?:/[\w/\-]+)?)", lambda v: mixed(v) or has_digit(v)),
     _rule("bearer in text", "bearer-token", "bearer", r"(?<![A-Za-z0-9_\-])bearer(?:\s{1,4}|%20|\+|[:=]\s?)(?:QUOTE)?(?P<v>[A-Za-z0-9_\-.~+/=%|:]{8,8000})".replace("QUOTE", QUOTE), _bearer),
     _rule("basic in text", "basic-auth", "basic", r"(?<![A-Za-z0-9_\-])basic(?:\s{1,4}|%20)(?P<v>[A-Za-z0-9+/]{6,2000}={0,2})", _basic),
     _rule("set-cookie header", "cookie", "set-cookie", rf"set-cookie2?(?:{QUOTE})?\s{{0,4}}[:=,]\s{{0,4}}(?:\[\s?)?(?:{QUOTE})?[^=;\s\"']{{1,100}}=(?P<v>[^;\s\"'\\]{{4,8000}})", lambda v: not is_reference(v, False) and len(v) > 3),
-    _rule("cookie header", "cookie", "cookie", rf"(?<![\w\-])cookie(?:{QUOTE})?\s{{0,4}}[:=,]\s{{0,4}}(?:{QUOTE})?(?P<v>[\w.\-%]{{1,100}}=[^\r\n\"'`\\]{{3,8000}})", _cookie),
+    _rule("cookie header", "cookie", "cookie", rf"(?<![\w\-])cookie(?:(?:{QUOTE})?[ ]{{0,4}}[:=]|{QUOTE}[ ]?,)[ ]{{0,4}}(?:{QUOTE})?(?P<v>[\w.\-%]{{1,100}}=[^\r\n\"'`\\]{{3,8000}})", _cookie),
     _rule("cookie argument", "cookie", "-b |--cookie", rf"(?<!\S)(?:-b|--cookie)[ =]{_ARG}(?P<v>[\w.\-]{{1,60}}=[^\s\"'\\;]{{4,8000}}(?:;\s?[\w.\-]{{1,60}}=[^\s\"'\\;]{{1,2000}}){{0,20}})", _cookie),
     _rule("secret header", "api-key", "x-", r"(?<![\w\-])x-[\w\-]{0,40}(?:token|key|secret|auth|password|signature|session)\w{0,10}(?:QUOTE)?\]?\s{0,4}[:=,]\s{0,4}(?:[bfru]?QUOTE)?(?:(?:bearer|basic|token)\s)?(?P<v>[^\s\"'`\\<>,;]{4,4000})".replace("QUOTE", QUOTE), lambda v: _value(v) and not is_reference(v, False)),
     # addresses
@@ -113,7 +115,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule("macos keychain", "password", "security ", rf"security\s(?:[a-z]+-[a-z\-]{{3,40}}|import)\b{_LINE}{{0,200}}?\s-[wpPk]\s{_ARG}{_WORD}", _argument),
     _rule("aws configure", "aws-secret-key", "aws_secret_access_key|aws_session_token|secret_access_key", rf"(?:secret_access_key|session_token)\s{{1,40}}(?:=\s)?{_ARG}{_WORD}", lambda v: _argument(v) and len(v) > 7),
     # protocols
-    _rule("redis auth", "password", "auth ", r"(?:^|[\n>\"'\]]\s?|\\n|\d>\s)AUTH\s(?:[\w.\-]{1,40}\s)?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})", lambda v: _argument(v) and v.upper() != v, 4),
+    _rule("redis auth", "password", "auth ", r"(?:^|[\n>\"'\]]\s?|\\n|\d>\s)(?-i:AUTH)\s(?:[\w.\-]{1,40}\s)?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})", lambda v: _argument(v) and v.upper() != v, 4),
     _rule("configuration by words", "password", "requirepass|masterauth|primaryauth|masteruser|bindpw|rootpw|userpassword",
           rf"(?:requirepass|masterauth|primaryauth|bindpw|rootpw|userpassword:?:?)(?:{QUOTE})?[\s,]{{1,20}}{_ARG}{_WORD}", _argument),
     _rule("redis user", "password", "acl setuser|\nuser |user ", r"(?:ACL\sSETUSER|^user|\nuser)\s\S{1,60}\s[^\n]{0,200}?(?<=\s)>(?P<v>[^\s\"']{3,200})", _argument, 1),
@@ -122,14 +124,14 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule("sasl plain", "basic-auth", "auth plain|auth login|authenticate plain", r"auth(?:enticate)?\s(?:plain|login)\s(?P<v>[A-Za-z0-9+/]{8,400}={0,2})", mixed),
     _rule("irc identify", "password", "identify|nickserv", r"(?:identify|nickserv\s\w+)\s(?:[\w\-]{1,30}\s)?(?P<v>\S{4,100})(?=\s*(?:\n|$))", lambda v: _argument(v) and has_digit(v)),
     # sql
-    _rule("identified by", "password", "identified", rf"identified\s(?:with\s{QUOTE}?\w{{1,40}}{QUOTE}?\s)?(?:by|as|using)\s(?:password\s|values\s)?(?P<q>{QUOTE})?(?P<v>(?(q)[^\"'`\\\n]{{1,400}}|[^\s;\"']{{2,200}}))", _value),
+    _rule("identified by", "password", "identified", rf"identified\s(?:with\s{QUOTE}?\w{{1,40}}{QUOTE}?\s)?(?:by|as|using)\s(?:password\s|values\s)?(?P<q>\\{{0,7}}[\"'])?(?P<v>(?(q)[^\"'`\\\n]{{1,400}}|(?=[^\s;`]*[0-9!@#$%^&*])(?=[^\s;]*;)[^\s;\"'`]{{5,200}}))", _value),
     _rule("sql password", "password", "password", r"password(?:\sfor\s[^\n=]{1,80})?\s{0,4}(?:=|to)?\s{0,4}\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'", _value),
     _rule("password function", "password", "password(|crypt(|encrypt(|digest(|md5(|sha1(|sha2(|sym_", r"(?:password|crypt|aes_encrypt|pgp_sym_(?:en|de)crypt|aes_decrypt)\((?:[^()'\n]{1,60},\s?)?'(?P<v>[^'\\\n]{3,200})'", lambda v: _value(v) and has_digit(v)),
     # files
     _rule("pgpass line", "password", ":5432:|:5433:|:6543:|:6432:|:*:|:3306:", r"(?:^|(?<=\n)|(?<=\s)|(?<=\"))(?:[^\s:\"']{1,200}):(?:[0-9]{4,5}|\*):[^\s:]{1,100}:[^\s:]{1,100}:(?P<v>(?:[^\s\\\"']|\\.){2,200})", lambda v: _argument(v), 202),
-    _rule("npmrc auth", "npm-token", "_auth", rf"_auth(?:token)?(?:{QUOTE})?\s{{0,4}}[=:\s]\s{{0,4}}(?:{QUOTE})?(?P<v>[A-Za-z0-9+/=_\-.]{{6,2000}})", lambda v: not is_reference(v, False)),
+    _rule("npmrc auth", "npm-token", "_auth", rf"(?<![A-Za-z0-9])_auth(?:token)?(?:{QUOTE})?[ ]{{0,4}}[=: ][ ]{{0,4}}(?:{QUOTE})?(?P<v>[A-Za-z0-9+/=_\-.]{{6,2000}})", lambda v: not is_reference(v, False)),
     _rule("user and password with a slash", "password", "/pass|/ pass|/password|/pw|creds|credentials|login|logins|账号|账户|用户名|アカウント",
-          rf"(?:(?:user(?:name)?|login|账号|账户|用户名)\s?/\s?(?:pass(?:word)?|pw|密码)|creds?|credentials?|logins?)(?:{QUOTE}|\*\*)?\s{{0,4}}(?:are|is|:|=|:|\()?\s{{0,4}}(?:{QUOTE})?[\w.@\-+]{{1,60}}\s{{0,2}}[/::]\s{{0,2}}(?P<v>[^\s\"'`,;)/]{{3,100}})", lambda v: _argument(v) and _shape(v.rstrip(".")) , 12),
+          rf"(?:(?:user(?:name)?|login|账号|账户|用户名)\s?/\s?(?:pass(?:word)?|pw|密码)|creds?|credentials?|logins?)(?:{QUOTE}|\*\*)?\s{{0,4}}(?:are|is|:|=|:|\()?\s{{0,4}}(?:{QUOTE})?(?!https?:)[\w.@\-+]{{1,60}}\s{{0,2}}[/::]\s{{0,2}}(?P<v>[^\s\"'`,;)/]{{3,100}})", lambda v: _argument(v) and _shape(v.rstrip(".")) , 12),
     _rule("user and password in a sentence", "password", "log in as|login as|sign in as|log in with|login with|sign in with|logged in as|connect as|authenticate as|login:",
           r"(?:log(?:ged)?\s?in|sign\sin|connect|authenticate|login:?)\s(?:as|with)?\s?[\"'`]?[\w.@\-+]{1,60}[\"'`]?\s?(?:/|:|\swith|\sand)\s?[\"'`]?(?P<v>[^\s\"'`,;)]{4,100})", lambda v: _argument(v) and _shape(v.rstrip(".")) and not v.startswith("/")),
     _rule("chat robots' answer to a prompt", "password", "password for", r"password\sfor\s(?:'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|[^\n:]{1,120}):\s(?P<v>\S{3,200})", lambda v: _value(v) and _shape(v)),

@@ -24,6 +24,7 @@ _SPACED_BEFORE = re.compile(
     r"wifi-sec\.|alias\sset|set|user(?:name)?\s\S{1,60})\s{1,6}[\w.\-/:]{0,40}$"
 )
 _SETS_BEFORE = re.compile(r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3})\s{1,6}[\w.\-]{0,40}$")
+_FIRST_ARGUMENT = re.compile(r"[\w\])]\(\s{0,8}\w?[\"'`][\w.\-/:]{0,40}$")
 _FLAG_BEFORE = re.compile(r"(?:^|[\s\"'`\[,(|])(?:--?|/)[\w.]{0,20}$")
 _PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body)"
 
@@ -58,14 +59,14 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax("flag in a list", "q", _join(rf"(?:{QUOTE}\s{{0,40}},\s{{0,40}}){_OPENING}(?!-)"), "weak", re.compile(r"[\"'`]--?[\w.]{0,20}$")),
     Syntax("quoted key, quoted value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"), "weak"),
     Syntax("quoted key, list", "qos", _join(rf"(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}[\[(]\s{{0,40}}{_OPENING}"), "sign"),
-    Syntax("quoted key, bare value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)\s{{0,40}}(?![\[({{])"), "sign"),
+    Syntax("quoted key, bare value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)[ \t]{{0,40}}(?![\[({{])"), "sign"),
     Syntax("assignment, quoted", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"),
     Syntax("fallback, quoted", "os", _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"), "sign"),
     Syntax("fallback beside its name", "os", _join(rf"\s{{0,4}}(?:\|\||\?\?|\bor\b|\?:)\s{{0,4}}{_OPENING}"), "sign"),
     Syntax("default of a variable", "q", _join(rf"(?:{QUOTE})\s{{0,4}}\{{[^{{}}]{{0,300}}?\b(?:default|value)\s{{0,20}}=\s{{0,4}}{_OPENING}"), "sign"),
-    Syntax("default of a lookup", "qo", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign"),
+    Syntax("default of a lookup", "qo", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign", _FIRST_ARGUMENT),
     Syntax("table cell", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
-    Syntax("element", "so", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"<[\w.:\-]{0,40}$"), "<]"),
+    Syntax("element", "so", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"(?<![:/@=])<[\w.:\-]{0,40}$"), "<]"),
     Syntax("element named by an attribute", "q", _join(rf"{QUOTE}[^<>\n]{{0,200}}>\s{{0,40}}(?=[^<\s])"), "weak", re.compile(r"(?i)<[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"), "<"),
     Syntax("element, escaped", "q", _join(r"(?:\s[^<>&\n]{0,100})?&gt;"), "weak", re.compile(r"&lt;$"), "&"),
     Syntax("flag that takes the value", "qs", _join(rf"(?:{QUOTE})?{SPACE}{{1,20}}(?:(?:--(?:body|value|secret-string|data|secret)|-b)(?:[ =]|(?=[\"'\w])))(?P<q>[\"'])?"), "weak", re.compile(r"(?i)(?:set|add|put|parameter|name|create|update|edit)\b[^\n]{0,60}$")),
@@ -75,7 +76,7 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax("pair", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
            re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
     Syntax("call that sets", "so", _join(rf"\s?[({{{{]\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
-    Syntax("name and value as arguments", "q", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
+    Syntax("name and value as arguments", "q", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign", _FIRST_ARGUMENT),
     Syntax("form data", "q", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
     Syntax("encoded assignment", "q", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
     Syntax("multipart field", "qs", _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"), "weak", re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$")),
@@ -93,10 +94,10 @@ _OF = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|in|at|von|für|de|del|do|da|du
 _VERB = (
     r"(?:\s(?:is|was|are|should\sbe|will\sbe|must\sbe|ist|lautet|war|est|es|é|è|era|är|er|to|would\sbe|это|is\snow|is\sstill|is\scurrently|is\sjust|"
     r"(?:is|was|has\sbeen|been|got)?\s?(?:set|changed|reset|rotated|updated)\s(?:to|as)|equals|being|jest)\s(?:now\s|still\s|just\s|simply\s|actually\s|currently\s|literally\s)?(?::\s?)?"
-    r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?(?:\((?=\S))|\s-\s)"
+    r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?\((?=[^()\s]{1,200}\))|\s-\s)"
 )
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
-BESIDE = re.compile(rf"(?:[ \t]|[ \t]?\()(?P<q>{QUOTE})?", re.I)
+BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{1,200}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.

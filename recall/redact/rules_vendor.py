@@ -91,7 +91,7 @@ VENDOR_RULES: tuple[Rule, ...] = (
     _token("netlify-token", "nfp_ nfc_ nfo_ nfu_ nfb_", A + "{20,}+"),
     _token("supabase-key", "sbp_ sb_secret_ sbs_", W + "{16,}+"),
     _token("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.\-=]{20,}+"),
-    _token("neon-key", "napi_ npg_", W + "{10,}+", dense),
+    _token("neon-key", "napi_ npg_", A + "{12,}+", dense),
     _token("databricks-token", "dapi dkea dsapi", "[0-9a-f]{28,}+(?:-[0-9])?"),
     _token("fly-token", "FlyV1 fo1_ fm1r_ fm2_", r"\s?[A-Za-z0-9_+/=\-,]{20,}+"),
     _token("railway-token", "railway_", W + "{20,}+"),

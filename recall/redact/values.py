@@ -12,7 +12,7 @@ PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9\-]{1,40}#[0-9]{1,9}\]|\[(?:[a-z]{1
 
 _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
-    r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|&[A-Za-z_]\w*|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
+    r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|[&*]{1,2}[A-Za-z_][\w.]*|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
     r"|(?:arn|op|vault|ssm|awsssm|secretsmanager|gcpsm|env|file|ref\+\w+|keyring|azurekeyvault|sops|projects|kms|data)[:/]/?[\w./:\-${}#@ ]*"
     r"|ENC\[.*|@Microsoft\.KeyVault\(.*|!\w+(?:\s.*)?|\w:\\[\w\\. ]*|https?://[^@\s]*"
     r"|(?:env|var|local|secrets?|process\.env|os\.environ|import\.meta\.env|config|settings|self|this|args|opts|options|params|"
@@ -23,7 +23,9 @@ _REFERENCE = re.compile(
 _MASK = re.compile(r"[*•●·xX.…_\-#??×∗⋆]{2,}|[xX0#]+|.{0,12}(?:\*{3,}|•{3,}|x{6,}|X{6,}|\.{3,}|…|<.*>).{0,8}|(?:[A-Za-z]{2,12}[-_])?x{3,}[-x_]*", re.S)
 _MARKED = re.compile(r"(?i)redacted|\bomitted\b|\bhidden\b|\bmasked\b|elided|removed|filtered|scrubbed|\bsnip|^your[-_ ]|^<|_here$|-here$|^insert[-_ ]")
 _CALL = re.compile(r"[A-Za-z_$@!&*][\w.$:<>\[\]?!'\"\->]*\(.*|(?:await|new|yield|typeof|not|lambda|async|return|func|function|fn|def|if|else)\b.*", re.S)
-_INDEX = re.compile(r"[A-Za-z_][\w.]*\[(?:[A-Za-z_+\-][\w+\-.]*|\d{1,2}|[\"'].*)\]?.*", re.S)
+_INDEX = re.compile(r"[A-Za-z_][\w.]*\[(?::|[A-Za-z_+\-][\w+\-.]*|\d{1,2}|[\"'].*)\]?.*", re.S)
+# A pattern, a template: they stand for values, they are none.
+_PATTERN = re.compile(r"\[\^?\\?\w-\w|\(\?[:=!<P]|\\[dwsWDSb](?![A-Za-z])|%\(?\w*\)?[sd](?![A-Za-z0-9])|(?<!\$)\{[\w.!:]{0,30}\}")
 _ATTRIBUTE = re.compile(r"[&*!@]*[A-Za-z_]\w*(?:(?:\??\.|::|->)[A-Za-z_]\w*)+[!?]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
 _WORDS_OF_SECRET = re.compile(
@@ -45,7 +47,7 @@ _WORDS = frozenset(
     "in-memory inmemory strict lax include omit same-origin anonymous text/plain application/json inherit pass fail passed failed ok "
     "varchar(255) secretref valuefrom secretkeyref configmapkeyref existingsecret generic opaque managed custom regex pattern "
     "clear plain plaintext encrypted hashed encoded raw expired revoked rotated active inactive valid unauthorized forbidden "
-    "username user email login admin_password name id".split()
+    "username user email login admin_password name id git ssh url realm host split".split()
 )
 _PROSE = re.compile(
     r"(?i)\b(?:is|are|be|must|the|your|you|enter|please|required|to|for|of|not|at least|with|invalid|should|that|this|and|or|in|"
@@ -58,6 +60,7 @@ _NUMBER = re.compile(r"[+\-]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?[a-z
 _VERSION = re.compile(r"[vV^~=]*[0-9]+(?:\.[0-9x*]+){1,3}(?:[-+.][\w.]+)?")
 _FILE = re.compile(r"[\w.\-/\\]*\.(?:py|ts|tsx|js|jsx|json|ya?ml|toml|md|txt|pem|crt|key|pub|go|rs|java|rb|php|sh|env|cfg|ini|conf|log|html|css|xml|sql|lock|csv|c|h|cpp|p12|jks|pfx|gpg|asc)(?::\d+)*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]?[\d:.]*Z?)?")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}")
 _HOSTLIKE = re.compile(r"(?:[a-z0-9\-]+\.)+(?:com|org|net|io|dev|invalid|local|internal|example|test|cn|jp|de)(?::\d+)?(?:/.*)?")
 
 
@@ -102,6 +105,8 @@ def is_reference(value: str, literal: bool) -> bool:
     """A placeholder, a variable, a call, a type or a word that only stands for a secret."""
     if not value or "[REDACTED" in value or value.startswith("[image/"):
         return True
+    if _PATTERN.search(value) is not None and not value.startswith("$"):
+        return True
     if _MASK.fullmatch(value) or _MARKED.search(value) or value.lower().rstrip("?;,.!") in _WORDS:
         return True
     if _REFERENCE.fullmatch(value):
@@ -121,7 +126,7 @@ def _random_segment(value: str) -> bool:
 def is_public_id(value: str) -> bool:
     """What is never a secret by itself, whatever weak name stands beside it: ids, versions, dates, files, hosts."""
     return bool(
-        _UUID.fullmatch(value) or _VERSION.fullmatch(value) or _FILE.fullmatch(value) or _DATE.fullmatch(value) or _HOSTLIKE.fullmatch(value)
+        _UUID.fullmatch(value) or _VERSION.fullmatch(value) or _FILE.fullmatch(value) or _DATE.fullmatch(value) or _HOSTLIKE.fullmatch(value) or _COLOUR.fullmatch(value)
         or value.startswith(("sha256:", "sha512-", "sha256-", "sha384-", "sha1-", "md5:", "toolu_", "call_", "msg_", "resp_", "chatcmpl-", "ses_", "application/", "text/", "image/"))
     )  # fmt: skip
 
@@ -141,7 +146,7 @@ def looks_random(value: str) -> bool:
 def _camel(value: str) -> bool:
     """An identifier in camel case: its humps are words, not single letters."""
     humps = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
-    return len(humps) <= len(value) / 4
+    return len(humps) <= len(value) / 4 and max(map(len, humps), default=0) <= 14
 
 
 @lru_cache(maxsize=4096)

@@ -38,6 +38,8 @@ _WALLS = frozenset(
         "work_budget",
         "daily_budget",
         "auth_unavailable",
+        "rate_limited",
+        "model_unavailable",
         "disk_full",
         "index_damaged",
         "index_unavailable",

@@ -30,6 +30,7 @@ _OVERFLOW = re.compile(
 )
 _FORMAT = re.compile(r"response_format|json_schema|json_object|structured output|guided_|grammar", re.IGNORECASE)
 _PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?:: | - ))+")
+_COPIES = re.compile(r"Original exception:|Traceback \(most recent call last\)")
 _CONNECTION = re.compile(
     r"connection (?:error|refused|reset|attempts failed)|cannot connect|connect call failed|name resolution"
     r"|name or service not known|nodename nor servname",
@@ -121,7 +122,8 @@ def _plain(error: BaseException) -> str:
     """What the server said, without the names that litellm puts before it and the copies it puts behind."""
     wrapped = getattr(error, "original_exception", None)
     text = str(wrapped if isinstance(wrapped, BaseException) else error)
-    return _PREFIXES.sub("", text.split("Original exception:")[0]) or type(error).__name__
+    said = _COPIES.split(text, maxsplit=1)[0]
+    return _PREFIXES.sub("", said).strip() or type(error).__name__
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:

@@ -134,6 +134,30 @@ def test_no_server_at_all(product: Product) -> None:
     _nothing_published(product, "model_unavailable", attempts=1)
 
 
+@pytest.mark.parametrize(("turn", "goes_on"), [(failing(401), False), (failing(429), False), (failing(400), True)])
+def test_a_batch_stops_where_the_next_source_would_meet_the_same(product: Product, turn: Turn, goes_on: bool) -> None:
+    for name in ("mill", "ferry", "kiln"):
+        product.add(short(f"dd{name[:2]}", name), name)
+    product.answers(lambda _body: turn)
+
+    ran = product.run("index-all", "--sessions", "10")
+
+    assert (ran.code, len(ran.failed), ran.answer["left"]) == (1, 3 if goes_on else 1, 3)
+    assert (ran.answer["aborted"] is None) == goes_on
+    _charged(product, ran.answer["calls"])
+
+
+def test_with_a_wrong_key_a_long_conversation_costs_what_is_under_way(product: Product) -> None:
+    source = product.add(long("dd00", 60), "long")
+    product.set(concurrency="2")
+    product.answers(lambda _body: failing(401))
+
+    assert product.run("index", source).error["code"] == "auth_unavailable"
+
+    assert len(product.seen()) <= 2
+    _charged(product, len(product.seen()))
+
+
 def test_good_siblings_of_a_bad_reply_stay_paid(product: Product) -> None:
     source = product.add(long("d6d6", 30), "long")
     product.set(concurrency="1")

@@ -106,7 +106,7 @@ def test_a_kill_loses_nothing_and_the_next_run_finishes(
         _stage("file-made", "recall.index.database:_connect", when="after"),
         _stage("in-place", "recall.index.database:_create", when="after"),
         _stage("opened", "recall.index.database:_check_version"),
-        _stage("profile", "recall.index.database:ensure_profile", when="after"),
+        _stage("profile", "recall.indexer:ensure_profile", when="after"),
     ],
 )
 def test_a_kill_while_the_index_is_made(spec: dict[str, Any], world: World) -> None:

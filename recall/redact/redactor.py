@@ -10,7 +10,7 @@ redacted text changes nothing.
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from . import blobs, engine
 from .names import judge
@@ -18,6 +18,8 @@ from .values import PLACEHOLDER, is_public_id, is_reference, is_weak_secret, loo
 from .view import View
 
 ROUNDS = 6
+WINDOW = 1 << 20
+MARGIN = 1 << 14
 DEPTH = 200
 _MIME_NAMES = ("mimeType", "mime_type", "media_type", "mediaType", "contentType", "content_type")
 _PLAIN_KEYS = re.compile(r"(?i)(?:name|key|variable|env|parameter|header|field|option|id)")
@@ -50,15 +52,18 @@ class Redactor:
     def text(self, text: str, *, at: str = "") -> str:
         """The text with each secret replaced; ``at`` names the string in the location keys."""
         cuts: list[tuple[int, int, str]] = []
+        areas = _windows(len(text))
         for _ in range(ROUNDS):
-            view = View(text)
             parts: list[str] = []
-            position = 0
+            position = length = 0
             made: list[tuple[int, int, str]] = []
-            for span, note in engine.find(view.text):
-                start, end = view.original(span.start, span.end)
-                put = note or self._placeholder(view.text[span.start:span.end], span.kind, at, _origin(cuts, start))
+            stood: list[int] = []
+            for start, end, secret, kind, note in _found(text, areas):
+                put = note or self._placeholder(secret, kind, at, _origin(cuts, start))
                 parts += text[position:start], put
+                length += start - position
+                stood.append(length)
+                length += len(put)
                 made.append((start, end, put))
                 position = end
             if not made:
@@ -66,6 +71,7 @@ class Redactor:
             parts.append(text[position:])
             text = "".join(parts)
             cuts = _compose(cuts, made)
+            areas = _around(stood, len(text))
         return text
 
     def tree(self, value: object, *, at: str = "") -> object:
@@ -160,6 +166,47 @@ class Redactor:
             self._locations[location] = number
         self._counts[kind] = self._counts.get(kind, 0) + 1
         return f"[REDACTED:{kind}#{number}]"
+
+
+def _windows(length: int) -> list[tuple[int, int]]:
+    """A long text is read window by window, so that it costs little more memory than itself and its result."""
+    if length <= 2 * WINDOW:
+        return [(0, length)]
+    return [(start, min(start + WINDOW, length)) for start in range(0, length, WINDOW)]
+
+
+def _around(stood: list[int], length: int) -> list[tuple[int, int]]:
+    """Where a long text has to be read again: near what was replaced, for only there it reads differently."""
+    if length <= 4 * MARGIN:
+        return _windows(length)
+    areas: list[tuple[int, int]] = []
+    for place in stood:
+        low, high = max(0, place - MARGIN), min(length, place + MARGIN)
+        if areas and low <= areas[-1][1] and high - areas[-1][0] <= WINDOW:
+            areas[-1] = (areas[-1][0], high)
+        else:
+            areas.append((max(low, areas[-1][1]) if areas else low, high))
+    return areas
+
+
+def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[tuple[int, int, str, str, str | None]]:
+    """Start, end, secret, kind and note of all that begins in one of the areas; each is read with a margin on both sides."""
+    done = 0
+    for low, high in areas:
+        if high <= done:
+            continue
+        base, margin = max(0, low - MARGIN), MARGIN
+        while True:
+            view = View(text[base:high + margin])
+            found = engine.find(view.text)
+            if high + margin >= len(text) or not found or found[-1][0].end < len(view.text):
+                break
+            margin *= 8  # what was found reaches the end of what was read: it may go on
+        for span, note in found:
+            start, end = view.original(span.start, span.end)
+            if max(low, done) <= base + start < high:
+                done = base + end
+                yield base + start, done, view.text[span.start:span.end], span.kind, note
 
 
 def _by_name(value: str, kind: str, strength: int) -> bool:

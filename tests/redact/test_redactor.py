@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.redact.grid import ALONE, BY_NAME, NAMED, VENDOR
-from recall.redact import RULES_VERSION, Redactor, redact_text
+from recall.redact import RULES_VERSION, Redactor, redact_text, redactor
 from tests.redact.test_rules import left
 
 ONE, TWO = VENDOR["ghp_/0"], VENDOR["gho_/1"]
@@ -234,3 +234,16 @@ def test_hostile_text_costs_in_proportion(unit: str) -> None:
     small = min(seconds(20_000) for _ in range(2))
     # five times the text: five times the time, with room for a busy machine; a square would be twenty-five
     assert seconds(100_000) < 15 * max(small, 0.005)
+
+
+def test_a_long_line_is_read_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redactor, "WINDOW", 1000)
+    monkeypatch.setattr(redactor, "MARGIN", 300)
+    for before in range(1940, 2060, 7):
+        text = "x y " * (before // 4) + "z" * (before % 4) + f" password={ONE} " + "x y " * 800 + f"api_key: {TWO}"
+        redacted = redact_text(text)
+        assert ONE not in redacted
+        assert TWO not in redacted
+        assert "k9" not in redact_text("x y " * (before // 4) + "token=" + "k9" * 3000 + " x y" * 900)
+        assert redacted.count("x y ") == text.count("x y ")
+        assert redact_text(redacted) == redacted

@@ -11,20 +11,11 @@ from functools import lru_cache
 
 from . import rules_structure as rules
 from .names import NAME_ANCHORS, Name, judge
+from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
 from .rule import Span
-from .values import (
-    has_digit,
-    has_letter,
-    is_plain_number,
-    is_public_id,
-    is_reference,
-    is_weak_secret,
-    looks_random,
-    looks_secret,
-)
+from .values import is_weak_secret
 
 REACH = 8192
-ENOUGH = 512  # letters of a value that decide whether it is a secret
 WEIGHT = 20
 _BY_GROUP = {
     group: tuple(syntax for syntax in rules.SYNTAXES if any(letter in syntax.opens for letter in group))
@@ -36,12 +27,6 @@ _BARE = re.compile(
     rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|&(?!\s|$|[\"'`]|\w{{1,8}};|#\d{{1,4}};|{_PAIR})|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
 )
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
-_LINE_START = re.compile(
-    r"(?:^|\\n)(?:\x1b\[[0-9;]*m)?(?:[ \t>+\-|#*$%]|\d{1,7}[:\t→|\-]|[\w./\-]{1,120}\.?\w*[:\-]\d{1,7}[:\-]|\w[\w.\-]{0,30}(?:=|>)\s)*+"
-    r"(?:(?:export|set|setx|declare|local|readonly|typeset|env|ENV|ARG|SET|def|val|var|const|let|\$env:|-e|--env|--build-arg|-x|-gx|-D|Environment=|SetEnv|os\.environ)\s{0,3}[\"'\[(]?)*[\w.\-$]{0,60}$"
-)
-_EDGE = re.compile(r"[ \t]*(?:\r?\n|\\r|\\n|$|[\"'`](?:[ \t,]*(?:\n|$))|#)")
-_CONFIG_LINE = re.compile(r"\s*(?:\[[\w.\- ]+\]|[;#].*|[\w.\-]+\s*=\s*[^\"'(){}\[\]=]+)\r?")
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
     r"(?i)(?:^|[^A-Za-z0-9])((?:api|secret|access|private|auth|signing|encryption|master|license|licence|account|shared|service|deploy|client|bearer|"
@@ -49,23 +34,9 @@ _BEFORE_SPACE = re.compile(
     r"azure|aws|github|gitlab|openai|slack|stripe|vault|npm|pypi|oauth|clave|mot de|clé|chiave|user|db|database)[ ])$"
 )
 _AFTER_SPACE = re.compile(r"(?i)[ ](codes?|phrase|string|key|token|password|secret|passe|pin|d'accès|api)\b")
-_STOP_WORDS = frozenset(
-    "wrong incorrect correct right fine ok okay good bad weak strong short long empty blank missing required optional invalid valid "
-    "unknown known secret secure insecure safe unsafe hidden visible public private same different new old set unset stored saved "
-    "hashed encrypted plain expired accepted rejected refused needed used given gone there here not never always also only just still "
-    "now what where when how why who which something anything nothing everything sent passed checked read written taken kept shown "
-    "leaked exposed compromised case-sensitive sensitive mandatory unchanged changed reset disabled enabled present absent available "
-    "unavailable undefined null none random static dynamic default temporary permanent generated configured provided supplied entered "
-    "typed prompted asked logged printed masked redacted removed deleted rotated revoked the a an in on to for from at by with your my "
-    "our his her their its this that these those patience simple easy hard trivial obvious short-lived long-lived too very so being "
-    "ready protected supposed going about important unique shared local remote global yours mine ours theirs wrongly probably likely "
-    "confirmed confidential automatically generated. stale broken unclear clear ambiguous handled managed injected loaded parsed sourced "
-    "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
-)
 _USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
 # Words that are more often something else than the name of what stands behind them.
 _VERBS_TOO = frozenset("pass key auth session seed salt login pat pin sas sk".split())
-_HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
 
 
 def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
@@ -107,7 +78,7 @@ def _judge(word: str) -> Name | None:
 
 
 def _at(text: str, start: int, end: int) -> Iterator[Span]:
-    if text[start:start + 1] == "n" and start and text[start - 1] == "\\":
+    if text[start : start + 1] == "n" and start and text[start - 1] == "\\":
         start += 1  # the letter of an escaped line end
     word = text[start:end]
     lead = len(word) - len(word.lstrip("-."))
@@ -120,7 +91,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
             if name.strength == 2 and spaced.group(1).lower().startswith("code"):
                 name = Name("otp", 2)
     if name is None or name.strength < 3:
-        ahead = _BEFORE_SPACE.search(text, max(0, start - 24), start) if text[start - 1:start] == " " else None
+        ahead = _BEFORE_SPACE.search(text, max(0, start - 24), start) if text[start - 1 : start] == " " else None
         if ahead is not None:
             better = _judge(ahead.group(1).replace(" ", "_") + word[lead:])
             if better is not None:
@@ -131,16 +102,22 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
     if span is not None:
         yield span
         # a list of values, one after the other
-        while (more := re.compile(r"[\"'`]\s{0,8},\s{0,8}[\"'`]").match(text, span.end)) and text[start:end].lower().rstrip("]\"'").endswith("s"):
+        while (more := re.compile(r"[\"'`]\s{0,8},\s{0,8}[\"'`]").match(text, span.end)) and text[
+            start:end
+        ].lower().rstrip("]\"'").endswith("s"):
             close = _closing(text, more.end(), text[more.end() - 1])
-            if close is None or not _accept(text[more.end():close], name, "sign", True):
+            if close is None or not accept(text[more.end() : close], name, "sign", True):
                 return
             span = Span(more.end(), close, name.kind, WEIGHT)
             yield span
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
-    if end >= len(text) or text[end] in "/;" or (text[end].isascii() and text[end].isalnum() and text[end - 1].isascii()):
+    if (
+        end >= len(text)
+        or text[end] in "/;"
+        or (text[end].isascii() and text[end].isalnum() and text[end - 1].isascii())
+    ):
         return None
     line = max(text.rfind("\n", max(0, start - 300), start) + 1, start - 300, 0)
     before = text[line:start]
@@ -153,11 +130,11 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         words = rules.PHRASE.match(text, end)
         if words is not None and (words["v"].count(" ") >= 11 or is_weak_secret(words["v"], False)):
             return Span(words.start("v"), words.end("v"), name.kind, WEIGHT)
-    if near[-1:] in ("\"", "'"):
+    if near[-1:] in ('"', "'"):
         turned = rules.TURNED.search(text, max(0, start - 330), start)
-        if turned is not None and _accept(turned["v"], name, "weak", True):
+        if turned is not None and accept(turned["v"], name, "weak", True):
             return Span(turned.start("v"), turned.end("v"), name.kind, WEIGHT)
-    group = rules.GROUPS.get(text[end:end + 1], "")
+    group = rules.GROUPS.get(text[end : end + 1], "")
     for syntax in _BY_GROUP[group]:
         joined = syntax.join.match(text, end)
         if joined is None or (syntax.name == "spaced, quoted" and word.lower() in _VERBS_TOO):
@@ -169,18 +146,18 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
             close = _closing(text, joined.end(), quote)
             if close is None or close <= joined.end():
                 continue
-            value = text[joined.end():close]
+            value = text[joined.end() : close]
             literal = True
         else:
             found = _bare(text, joined.end(), syntax, before)
             if found is None:
                 continue
             close, literal = found, False
-            value = text[joined.end():close]
+            value = text[joined.end() : close]
         if syntax.proof in ("line", "column", "lone", "flag"):
-            good = _accept_bare(text, before, word, joined.end(), close, name, syntax)
+            good = accept_bare(text, before, word, joined.end(), close, name, syntax)
         else:
-            good = _accept(value, name, syntax.proof, literal)
+            good = accept(value, name, syntax.proof, literal)
         if good:
             return _span(text, joined.end(), close, name.kind, literal)
         if literal and syntax.proof == "weak":
@@ -226,11 +203,11 @@ def _closing(text: str, start: int, quote: str) -> int | None:
             return at - min(run, depth)
         at = text.find(mark, at + 1, stop)
     rest = re.compile(r"[^\s\"'`,;]{3,}").match(text, start, stop)
-    return rest.end() if rest is not None and not re.match(r"\s*\S", text[rest.end():stop]) else None
+    return rest.end() if rest is not None and not re.match(r"\s*\S", text[rest.end() : stop]) else None
 
 
 def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | None:
-    if syntax.proof == "line" and syntax.name == "assignment, tight" and _LINE_START.search(before):
+    if syntax.proof == "line" and syntax.name == "assignment, tight" and LINE_START.search(before):
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and not re.search(r"[\"'`(){}\[\]\\<>]|[,;]$|&\w+=", whole.group()):
             return whole.end()
@@ -243,77 +220,6 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
         value = value[:cut]
     value = value.rstrip(".,;:!?" if syntax.proof != "line" else ",;:")
     return start + len(value) if value else None
-
-
-def _accept(value: str, name: Name, proof: str, literal: bool) -> bool:
-    value = value[:ENOUGH].strip()
-    if is_reference(value, literal):
-        return False
-    if name.kind in ("pin", "otp"):
-        return (value.isdigit() and 4 <= len(value) <= 10) or (name.kind == "otp" and looks_secret(value)) or bool(re.fullmatch(r"\d{3}[- ]\d{3}|[a-z0-9]{4,6}-[a-z0-9]{4,6}", value))
-    if name.strength == 1:
-        return looks_random(value)
-    if name.kind == "session" and is_public_id(value):
-        return False
-    if name.strength == 2:
-        return looks_secret(value)
-    if not is_weak_secret(value, literal):
-        return False
-    if proof == "weak":
-        return True
-    if proof == "sign":
-        return _has_sign(value) and " " not in value and not is_plain_number(value)
-    return looks_secret(value)
-
-
-def _has_sign(value: str) -> bool:
-    return (has_digit(value) and has_letter(value)) or bool(re.search(r"[!@#$%^&*+=~?]", value)) or (len(value) >= 16 and looks_secret(value))
-
-
-def _accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: rules.Syntax) -> bool:
-    value = text[start:min(end, start + ENOUGH)]
-    at_edge = _EDGE.match(text, end) is not None
-    if value == word.rsplit(".", 1)[-1] or (syntax.proof in ("lone", "column") and not at_edge):
-        return False
-    if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
-        return _accept(value, name, "secret", False) and (syntax.proof != "column" or looks_random(value))
-    if not is_weak_secret(value, False):
-        return False
-    if syntax.proof == "column":
-        sure = looks_secret(value) or word.isupper() or (len(value) >= 5 and has_digit(value) and _LINE_START.search(before) is not None)
-        return at_edge and _has_sign(value) and sure and not value.startswith(("-", "=")) and "," not in value
-    if syntax.proof == "lone":
-        return at_edge and (looks_secret(value) or (bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value)))
-    if syntax.proof == "flag":
-        if _has_sign(value) or (value.isdigit() and len(value) >= 4):
-            return True
-        after = text[end:end + 12]
-        return not value.isupper() and bool(re.match(r"\s*(?:$|\n|\\n|--?\w|[\"'|&;<>)/]|\\\r?\n|https?:)", after)) and not is_plain_number(value)
-    if is_plain_number(value):
-        return name.kind == "password" and value.isdigit() and len(value) >= 4
-    if _has_sign(value):
-        # code has identifiers with digits; a secret word in them, or a call behind them, gives them away
-        return text[end:end + 1] not in ("(", ".") and not re.fullmatch(r"[a-z_]+(?:_[a-z0-9]+)+|[a-z]{1,2}\d", value)
-    if syntax.name == "assignment, tight":
-        loud = word.upper() == word and has_letter(word)
-        delimited = text[end:end + 1] in (";", "&") or before.rstrip(" ").endswith((";", "&", "?"))
-        logged = re.search(r"(?:^|\s)\w+=\S+\s+$", before) is not None or re.match(r"\s+\w+=\S", text[end:end + 40]) is not None
-        return loud or delimited or logged or (at_edge and _LINE_START.search(before) is not None)
-    if text[end:end + 1] in (",", ";", ")", "(", ".", "["):
-        return ";" in text[end:end + 1] and before.rstrip().endswith(";")
-    if not at_edge or not _LINE_START.search(before):
-        return False
-    if ":" in text[start - 3:start] and "=" not in text[start - 3:start]:
-        return True
-    return word.isupper() or _among_config(text, start, end)
-
-
-def _among_config(text: str, start: int, end: int) -> bool:
-    line_start = text.rfind("\n", max(0, start - 300), start)
-    above = text[max(0, line_start - 200):max(0, line_start)].rsplit("\n", 1)[-1]
-    line_end = text.find("\n", end, end + 300)
-    below = text[line_end + 1:line_end + 200].split("\n", 1)[0] if line_end >= 0 else ""
-    return any(side.strip() and _CONFIG_LINE.fullmatch(side) is not None for side in (above, below))
 
 
 def _block(text: str, end: int, name: Name) -> Span | None:
@@ -329,16 +235,16 @@ def _block(text: str, end: int, name: Name) -> Span | None:
             if not text.startswith(indent, line + 1):
                 break
             stop = line + 1
-        value = text[block.end():stop].rstrip()
-        if value and _accept(value.split("\n", 1)[0].strip(), name, "weak" if name.strength == 3 else "secret", True):
+        value = text[block.end() : stop].rstrip()
+        if value and accept(value.split("\n", 1)[0].strip(), name, "weak" if name.strength == 3 else "secret", True):
             return Span(block.end(), block.end() + len(value), name.kind, WEIGHT)
         return None
     here = rules.HEREDOC.match(text, end) or rules.TRIPLE.match(text, end)
     if here is not None and name.strength == 3:
         close = text.find(here.group("tag"), here.end(), here.end() + REACH)
-        value = text[here.end():close].strip() if close >= 0 else ""
-        if value and _accept(value.split("\n", 1)[0].strip(), name, "weak", True):
-            return Span(here.end(), here.end() + len(text[here.end():close].rstrip()), name.kind, WEIGHT)
+        value = text[here.end() : close].strip() if close >= 0 else ""
+        if value and accept(value.split("\n", 1)[0].strip(), name, "weak", True):
+            return Span(here.end(), here.end() + len(text[here.end() : close].rstrip()), name.kind, WEIGHT)
     return None
 
 
@@ -356,8 +262,8 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
             close = _closing(text, joined.end(), quote)
             if close is None:
                 continue
-            value = text[joined.end():close]
-            if " " not in value and _accept(value, name, "sign" if pattern is rules.BESIDE else "weak", True):
+            value = text[joined.end() : close]
+            if " " not in value and accept(value, name, "sign" if pattern is rules.BESIDE else "weak", True):
                 return Span(joined.end(), close, name.kind, WEIGHT)
             continue
         match = _BARE.match(text, joined.end())
@@ -367,36 +273,6 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
         value = value[:-2] if value.endswith("'s") else value
         if re.match(r"[\w.]+=[^=]", value) and not foreign:
             continue
-        if _spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign or asked):
+        if spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign or asked):
             return Span(joined.end(), joined.end() + len(value), name.kind, WEIGHT)
     return None
-
-
-def _spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
-    """A value in running text: it has to look like one, or to end the sentence without being a common word."""
-    if is_reference(value, False) or text[end:end + 1] in ("(", "=") or (is_plain_number(value) and name.kind not in ("pin", "otp", "password")):
-        return False
-    if name.strength == 3 and not is_weak_secret(value, False) and not looks_random(value):
-        return False
-    if name.kind in ("pin", "otp"):
-        return verb and value.isdigit() and 4 <= len(value) <= 8
-    if name.strength == 1:
-        return looks_random(value) and len(value) >= 12
-    if not verb and "/" in value and not re.search("[+=]", value):
-        return False
-    if value.isdigit():
-        return verb and name.kind == "password" and len(value) >= 4
-    if is_public_id(value) and name.strength < 3:
-        return False
-    if (looks_secret(value) and not re.fullmatch(r"[A-Za-z]+[-/][A-Za-z/-]+", value)) or (looks_random(value) and len(value) >= 10):
-        return verb or looks_random(value)
-    if name.kind == "password" and has_digit(value) and has_letter(value) and len(value) >= 4 and not is_public_id(value):
-        return verb
-    if has_digit(value) and has_letter(value) and len(value) >= 6 and name.strength == 3 and not is_public_id(value):
-        return verb
-    if verb and name.kind == "password" and len(value) >= 3 and re.fullmatch(r"[A-Za-z]+(?:-[A-Za-z]+)*", value):
-        if re.search(r"(?i)(?:\bto\s|[=(]\s?)$", text[max(0, end - len(value) - 4):end - len(value)]):
-            return False
-        ends = re.match(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)", text[end:end + 4]) is not None
-        return ends and value.lower() not in _STOP_WORDS and not _HOLLOW.match(value) and is_weak_secret(value, False)
-    return False

@@ -7,7 +7,9 @@ from .rule import Span
 
 SHORTEST = 512
 WEIGHT = 1
-_DATA_ADDRESS = re.compile(r"data:(?P<mime>[a-z]{1,20}/[\w.+\-]{1,60})?(?:;[\w\-]{1,30}=[\w\-]{1,60}){0,4};base64,(?P<v>[A-Za-z0-9+/_\-]{64,}+={0,2})")
+_DATA_ADDRESS = re.compile(
+    r"data:(?P<mime>[a-z]{1,20}/[\w.+\-]{1,60})?(?:;[\w\-]{1,30}=[\w\-]{1,60}){0,4};base64,(?P<v>[A-Za-z0-9+/_\-]{64,}+={0,2})"
+)
 # A run of this length covers one of these blocks whole, wherever it begins.
 _BLOCK = re.compile(r"[A-Za-z0-9+/_\-]{256}")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[A-Za-z0-9+/]{512,}+|[A-Za-z0-9_\-]{512,}+)={0,2}")
@@ -19,7 +21,10 @@ def find(text: str) -> Iterator[tuple[Span, str]]:
     if ";base64," in text:
         for match in _DATA_ADDRESS.finditer(text):
             done = match.end()
-            yield Span(match.start(), match.end(), "blob", WEIGHT), note(match.group("mime") or "base64", match.group("v"))
+            yield (
+                Span(match.start(), match.end(), "blob", WEIGHT),
+                note(match.group("mime") or "base64", match.group("v")),
+            )
     if len(text) >= SHORTEST and any(_BLOCK.match(text, at) for at in range(0, len(text), SHORTEST // 2)):
         for match in _RUN.finditer(text):
             if match.start() >= done and is_blob(match.group()):
@@ -29,7 +34,12 @@ def find(text: str) -> Iterator[tuple[Span, str]]:
 def is_blob(value: str) -> bool:
     """Base64 of real data: three classes of characters in its first part, and no single letter over and over."""
     head = value[:2048]
-    return any(c.isdigit() for c in head) and any(c.isupper() for c in head) and any(c.islower() for c in head) and len(set(head)) > 24
+    return (
+        any(c.isdigit() for c in head)
+        and any(c.isupper() for c in head)
+        and any(c.islower() for c in head)
+        and len(set(head)) > 24
+    )
 
 
 def note(mime: str, value: str) -> str:

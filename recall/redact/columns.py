@@ -10,15 +10,23 @@ from .values import entropy, has_digit, has_letter, is_public_id, is_reference, 
 WEIGHT = 15
 _SHORT_NAME = re.compile(r"[\w.\-]+(?: [\w.\-]+){0,2}")
 _CELL_NAME = re.compile(r"[\w .\-\"'`*/#]{1,40}")
-_INSERT = re.compile(r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})")
+_INSERT = re.compile(
+    r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})"
+)
 _ROW = re.compile(r"\(([^()\n]{1,1000})\)")
 _CELL = re.compile(r"\s*('(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|[^,]*)\s*(?:,|$)")
-_ENV_LINE = re.compile(r"(?m)^[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$")
+_ENV_LINE = re.compile(
+    r"(?m)^[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$"
+)
 _ENV_SIGNS = (".env", "printenv", "$ env", "env_file", "dotenv")
-_PLAIN_NAME = re.compile(r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|revision|digest|checksum|etag|version|uuid|guid|path|dir|url|uri|host|hostname|image|build|run|trace|span|request|home|lang|shell|term|user|pwd|date|time|tag|branch|arn|region|name|email|public|addr|address|bucket|model|file|integrity|fingerprint)(?:_|$|\d)")
+_PLAIN_NAME = re.compile(
+    r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|revision|digest|checksum|etag|version|uuid|guid|path|dir|url|uri|host|hostname|image|build|run|trace|span|request|home|lang|shell|term|user|pwd|date|time|tag|branch|arn|region|name|email|public|addr|address|bucket|model|file|integrity|fingerprint)(?:_|$|\d)"
+)
 _MANIFEST = re.compile(r"(?m)^([ \t>]*)kind:\s*[\"']?(?:Secret|SealedSecret)[\"']?\s*$")
 _DATA = re.compile(r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?$")
-_ENTRY = re.compile(r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#|>][^\s\"'#]*)[\"']?[ \t]*(?:#[^\n]*)?\r?$")
+_ENTRY = re.compile(
+    r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#|>][^\s\"'#]*)[\"']?[ \t]*(?:#[^\n]*)?\r?$"
+)
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
@@ -41,20 +49,28 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         top = text.rfind("\n", max(0, start - 400), start) + 1
         done = text.find("\n", start, start + 400) + 1 or start + 400
         stop = text.find("\n", top, top + 600)
-        heading = text[top:max(stop, top)]
+        heading = text[top : max(stop, top)]
         mark = next((sign for sign in "|│\t,;" if sign in heading), None)
         if mark is None or stop < 0:
             continue
         names = [cell.strip(" \"'`*") for cell in heading.strip("|│> \t\r").split(mark)]
         if not all(_CELL_NAME.fullmatch(cell) for cell in names) or len(names) > 30:
             continue
-        columns = [(i, name) for i, cell in enumerate(names) if (name := judge(cell)) is not None and name.strength >= 2 and len(cell) <= 30 and cell != "pass" and _SHORT_NAME.fullmatch(cell)]
+        columns = [
+            (i, name)
+            for i, cell in enumerate(names)
+            if (name := judge(cell)) is not None
+            and name.strength >= 2
+            and len(cell) <= 30
+            and cell != "pass"
+            and _SHORT_NAME.fullmatch(cell)
+        ]
         if not columns or len(names) < 2:
             continue
         position = stop + 1
         for _ in range(200):
             line_end = text.find("\n", position) if position else -1
-            line = text[position:line_end if line_end >= 0 else len(text)]
+            line = text[position : line_end if line_end >= 0 else len(text)]
             if not position or len(line) > 4000:
                 break
             if re.fullmatch(r"[\s>|│+:\-─┼=]{3,}", line):
@@ -69,8 +85,14 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             for index, name in columns:
                 raw = cells[index]
                 value = raw.strip(" \"'`*\r|│")
-                start = position + offset + sum(len(cell) + 1 for cell in cells[:index]) + raw.find(value) if value else 0
-                sure = is_weak_secret(value, True) and (has_digit(value) or (mark != "|" and name.strength == 3)) if name.strength == 3 else looks_secret(value)
+                start = (
+                    position + offset + sum(len(cell) + 1 for cell in cells[:index]) + raw.find(value) if value else 0
+                )
+                sure = (
+                    is_weak_secret(value, True) and (has_digit(value) or (mark != "|" and name.strength == 3))
+                    if name.strength == 3
+                    else looks_secret(value)
+                )
                 if value and sure and " " not in value and not is_reference(value, False):
                     yield Span(start, start + len(value), name.kind, WEIGHT)
             if line_end < 0:
@@ -86,7 +108,12 @@ def _insert(text: str) -> Iterator[Span]:
             for name, cell in zip(names, _CELL.finditer(row.group(1)), strict=False):
                 said = judge(name)
                 value = cell.group(1).strip("'\"")
-                if said is not None and said.strength >= 2 and cell.group(1)[:1] in "'\"" and (is_weak_secret(value, True) if said.strength == 3 else looks_secret(value)):
+                if (
+                    said is not None
+                    and said.strength >= 2
+                    and cell.group(1)[:1] in "'\""
+                    and (is_weak_secret(value, True) if said.strength == 3 else looks_secret(value))
+                ):
                     start = at + cell.start(1) + 1
                     yield Span(start, start + len(value), said.kind, WEIGHT)
 

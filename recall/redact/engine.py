@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from . import assignments, blobs, columns, pem
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
+from .rules_commands import COMMAND_RULES
 from .rules_context import CONTEXT_RULES
 from .rules_vendor import VENDOR_RULES
 from .rules_vendor_more import MORE_VENDOR_RULES
@@ -19,6 +20,7 @@ from .values import PLACEHOLDER
 
 VENDOR_WEIGHT, CONTEXT_WEIGHT = 50, 30
 ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES
+ALL_CONTEXT_RULES = CONTEXT_RULES + COMMAND_RULES
 
 
 def _trie(words: Iterable[str]) -> str:
@@ -40,7 +42,7 @@ def _trie(words: Iterable[str]) -> str:
 _STARTS: dict[str, list[Rule]] = defaultdict(list)  # rules whose match begins with one of their anchors, at a boundary
 _SOUGHT: dict[str, list[Rule]] = defaultdict(list)  # rules with their anchor anywhere, by the anchor in lower case
 _RUN_RULES: list[Rule] = []  # rules without a literal of their own: they begin where a long run of token letters begins
-for _rule in ALL_VENDOR_RULES + CONTEXT_RULES:
+for _rule in ALL_VENDOR_RULES + ALL_CONTEXT_RULES:
     if any(len(_anchor) == 1 for _anchor in _rule.anchors):
         _RUN_RULES.append(_rule)
         continue
@@ -56,7 +58,11 @@ _BY_HIT = {
 _NAMES = frozenset(anchor for anchor in NAME_ANCHORS if anchor.isascii())
 _ANYWHERE = re.compile(_trie([*_SOUGHT, *_NAMES]))
 _SOUGHT_BY_HIT = {
-    hit: tuple(dict.fromkeys((rule, len(anchor)) for anchor, rules in _SOUGHT.items() if hit.startswith(anchor) for rule in rules))
+    hit: tuple(
+        dict.fromkeys(
+            (rule, len(anchor)) for anchor, rules in _SOUGHT.items() if hit.startswith(anchor) for rule in rules
+        )
+    )
     for hit in {*_SOUGHT, *_NAMES}
 }
 _NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
@@ -112,7 +118,7 @@ def _vendor(text: str) -> Iterator[Span]:
                     yield Span(match.start("v"), done, rule.kind, VENDOR_WEIGHT)
                     break
     for run in _RUN.finditer(text):
-        if run.end() - run.start() >= _SHORTEST_RUN or text[run.end():run.end() + 1] == ".":
+        if run.end() - run.start() >= _SHORTEST_RUN or text[run.end() : run.end() + 1] == ".":
             yield from _by_run(text, run.start())
     if "\\" in text or "%" in text or "[" in text:
         for hit in _AT_ESCAPE.finditer(text):
@@ -125,7 +131,7 @@ def _vendor(text: str) -> Iterator[Span]:
 
 def _by_run(text: str, start: int) -> Iterator[Span]:
     # behind an escaped line end or an encoded quote the run begins a few letters before the token
-    offsets = range(start, start + 4) if text[start - 1:start] in ("\\", "%", "[") else (start,)
+    offsets = range(start, start + 4) if text[start - 1 : start] in ("\\", "%", "[") else (start,)
     for rule in _RUN_RULES:
         for at in offsets:
             span = _try(rule, text, at, VENDOR_WEIGHT)
@@ -163,7 +169,9 @@ def _anchored(text: str, lower: str, names: list[tuple[int, int]]) -> Iterator[S
                     done[rule.name] = match.end("v")
                 if _passes(rule, match):
                     done[rule.name] = match.end("v")
-                    yield Span(match.start("v"), match.end("v"), rule.kind, CONTEXT_WEIGHT if rule.fold else VENDOR_WEIGHT)
+                    yield Span(
+                        match.start("v"), match.end("v"), rule.kind, CONTEXT_WEIGHT if rule.fold else VENDOR_WEIGHT
+                    )
         hit = _ANYWHERE.search(lower, at + 1)
 
 
@@ -182,6 +190,8 @@ def _join(spans: list[Span]) -> list[Span]:
     for span in spans:
         if joined and span.start < joined[-1].end:
             last = joined[-1]
+            if last.weight == blobs.WEIGHT and span.end <= last.end and span.start > last.start:
+                continue  # letters of a blob that happen to look like a token
             best = max(last, span, key=lambda s: (s.weight, s.end - s.start))
             if last.end >= span.end and best is last:
                 continue
@@ -204,10 +214,10 @@ def _clear(text: str, spans: list[Span]) -> Iterator[Span]:
                 continue
             if held.start() >= span.end:
                 break
-            if held.start() - position >= 4 and any(c.isalnum() for c in text[position:held.start()]):
+            if held.start() - position >= 4 and any(c.isalnum() for c in text[position : held.start()]):
                 yield Span(position, min(held.start(), span.end), span.kind, span.weight)
             position = max(position, held.end())
             if position >= span.end:
                 break
-        if span.end - position >= 4 and any(c.isalnum() for c in text[position:span.end]):
+        if span.end - position >= 4 and any(c.isalnum() for c in text[position : span.end]):
             yield Span(position, span.end, span.kind, span.weight)

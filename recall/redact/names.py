@@ -56,7 +56,9 @@ _CERTAIN = {
     "credential": "usercredential clientcredential basicauth dockerauth npmauth proxyauth htpasswd",
 }
 _CERTAIN_ENDINGS = tuple(
-    sorted(((word.lower(), kind) for kind, words in _CERTAIN.items() for word in words.split()), key=lambda p: -len(p[0]))
+    sorted(
+        ((word.lower(), kind) for kind, words in _CERTAIN.items() for word in words.split()), key=lambda p: -len(p[0])
+    )
 )
 _ENDS_AS = re.compile("(?:" + "|".join(re.escape(word) for word, _ in _CERTAIN_ENDINGS) + ")$")
 _KIND_OF = dict(_CERTAIN_ENDINGS)
@@ -131,7 +133,9 @@ _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-zà-ž]+|[A-Z]+|[0-9]+")
 _FOREIGN = re.compile(
     r"密码|密碼|口令|パスワード|暗証番号|合言葉|비밀번호|암호|парол|пасс|hasło|lösenord|şifre|jelszó|mật khẩu|contraseña|คลุม|สผ่าน|كلمة|סיסמה|κωδικός"
 )
-_FOREIGN_TOKEN = re.compile(r"密钥|密鑰|秘钥|私钥|令牌|凭证|憑證|凭据|トークン|秘密鍵|シークレット|認証情報|토큰|токен|ключ|APIキー|キー$|验证码")
+_FOREIGN_TOKEN = re.compile(
+    r"密钥|密鑰|秘钥|私钥|令牌|凭证|憑證|凭据|トークン|秘密鍵|シークレット|認証情報|토큰|токен|ключ|APIキー|キー$|验证码"
+)
 
 
 @lru_cache(maxsize=8192)
@@ -159,7 +163,12 @@ def judge(name: str) -> Name | None:
     if last in _DOUBTFUL:
         return _doubtful(words, name)
     for glued, kind in (("token", "token"), ("key", "key"), ("passw", "password")):
-        if last.endswith(glued) and last != glued and len(words) == 1 and whole.startswith(("api", "auth", "access", "private")):
+        if (
+            last.endswith(glued)
+            and last != glued
+            and len(words) == 1
+            and whole.startswith(("api", "auth", "access", "private"))
+        ):
             return Name("api-key" if kind == "key" else kind, 3)
     return _trailing(words)
 
@@ -186,8 +195,32 @@ def _doubtful(words: list[str], name: str) -> Name | None:
             return None
         return Name("api-key", 2)
     if last in ("pass", "pw", "psw", "pswd", "psk", "parola", "clave", "geslo", "parool", "parol"):
-        if before and before[-1] in ("by", "com", "sur", "second", "first", "one", "two", "single", "render", "did", "all",
-                                     "multi", "pre", "post", "high", "low", "band", "back", "over", "under", "third", "last", "next", "per"):
+        if before and before[-1] in (
+            "by",
+            "com",
+            "sur",
+            "second",
+            "first",
+            "one",
+            "two",
+            "single",
+            "render",
+            "did",
+            "all",
+            "multi",
+            "pre",
+            "post",
+            "high",
+            "low",
+            "band",
+            "back",
+            "over",
+            "under",
+            "third",
+            "last",
+            "next",
+            "per",
+        ):
             return None
         return Name(kind, 3 if before or last == "psk" else 2)
     if last in ("passwords", "pwds"):
@@ -202,7 +235,9 @@ def _doubtful(words: list[str], name: str) -> Name | None:
         return Name(kind, 1)
     if last == "sk" and (not before or name.islower()):
         return Name(kind, 1)
-    if last == "pat" and (not before or before[-1] not in ("github", "gh", "gitlab", "azure", "devops", "ado", "access", "git", "api")):
+    if last == "pat" and (
+        not before or before[-1] not in ("github", "gh", "gitlab", "azure", "devops", "ado", "access", "git", "api")
+    ):
         return Name(kind, 1)
     return Name(kind, 2)
 
@@ -229,6 +264,10 @@ def _trailing(words: list[str]) -> Name | None:
     for index, word in enumerate(words[:-1]):
         if word in _INNER:
             return Name(_INNER[word], 1)
-        if word == "key" and index and words[index - 1] in ("api", "secret", "private", "access", "signing", "encryption"):
+        if (
+            word == "key"
+            and index
+            and words[index - 1] in ("api", "secret", "private", "access", "signing", "encryption")
+        ):
             return Name("api-key", 1)
     return None

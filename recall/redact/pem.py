@@ -13,18 +13,29 @@ from .rule import Span
 ANCHORS = ("-----begin", "---- begin", "putty-user-key-file", "private-lines:", "private key-----", "private key block")
 WEIGHT = 60
 
-_BEGIN = re.compile(r"-----? ?BEGIN ([A-Z0-9 ]{0,40}?(?:PRIVATE|SECRET)[A-Z0-9 ]{0,20}|OPENVPN STATIC KEY V1|PGP MESSAGE) ?-?-?----(?: ?-)?", re.I)
+_BEGIN = re.compile(
+    r"-----? ?BEGIN ([A-Z0-9 ]{0,40}?(?:PRIVATE|SECRET)[A-Z0-9 ]{0,20}|OPENVPN STATIC KEY V1|PGP MESSAGE) ?-?-?----(?: ?-)?",
+    re.I,
+)
 _END = re.compile(r"-----? ?END [A-Z0-9 ]{1,60}?-{4,5}", re.I)
 # What may stand between two pieces: line ends, however escaped, and what cat -n, diff, grep, quoting and indentation add.
 _GAP = re.compile(
     r"(?:\\{1,8}[rntu](?:000[aAdD])?|\\\r?\n|&#(?:10|13|xA|xD);|%0[AaDd]|<br ?/?>|[\r\n\t \"'+|>#,.;$:]|"
     r"(?<=[\n ])(?:[0-9]{1,6}(?=[\t:|→\- ])|[\w./\-]{1,80}[:\-][0-9]{1,6}[:\-]|[-*/]{1,2} )|(?<=[0-9])[→\-]|→)+"
 )
-_PIECE = re.compile(r"[A-Za-z0-9+/=_]{16,}+|[A-Za-z0-9+/]{1,15}=*(?=(?:\\{1,8}[rn]|\r?\n|[\"' ])[^\n]{0,40}-----? ?END)|=[A-Za-z0-9+/]{4}(?![A-Za-z0-9])")
-_HEADER = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Charset|Hash|MessageID|Subject)\s?:[^\n\\\"]{0,200}")
+_PIECE = re.compile(
+    r"[A-Za-z0-9+/=_]{16,}+|[A-Za-z0-9+/]{1,15}=*(?=(?:\\{1,8}[rn]|\r?\n|[\"' ])[^\n]{0,40}-----? ?END)|=[A-Za-z0-9+/]{4}(?![A-Za-z0-9])"
+)
+_HEADER = re.compile(
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Charset|Hash|MessageID|Subject)\s?:[^\n\\\"]{0,200}"
+)
 _LAST = re.compile(r"[A-Za-z0-9+/]{1,15}={0,2}(?![A-Za-z0-9+/=\-.,_])")
-_BODY_BEFORE_END = re.compile(r"(?:[A-Za-z0-9+/=]{24,200}(?:\\{0,4}\\r|\r)?(?:\n|\\{1,8}n)[ \t>|+\-]{0,20}(?:[0-9]{1,6}[\t:| ]{1,4})?){1,400}(?:[A-Za-z0-9+/=]{1,200}(?:\\{0,4}\\r|\r)?(?:\n|\\{1,8}n)[ \t>|+\-]{0,20})?-----END [A-Z ]{0,30}PRIVATE KEY-----")
-_PUTTY = re.compile(r"Private-Lines: ?[0-9]{1,4}((?:\r?\n|\\r|\\n|[ \t>+|]|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]{1,16}=+)+)(?:Private-MAC: ?[0-9a-f]{16,})?")
+_BODY_BEFORE_END = re.compile(
+    r"(?:[A-Za-z0-9+/=]{24,200}(?:\\{0,4}\\r|\r)?(?:\n|\\{1,8}n)[ \t>|+\-]{0,20}(?:[0-9]{1,6}[\t:| ]{1,4})?){1,400}(?:[A-Za-z0-9+/=]{1,200}(?:\\{0,4}\\r|\r)?(?:\n|\\{1,8}n)[ \t>|+\-]{0,20})?-----END [A-Z ]{0,30}PRIVATE KEY-----"
+)
+_PUTTY = re.compile(
+    r"Private-Lines: ?[0-9]{1,4}((?:\r?\n|\\r|\\n|[ \t>+|]|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]{1,16}=+)+)(?:Private-MAC: ?[0-9a-f]{16,})?"
+)
 
 
 def find(text: str, lower: str) -> Iterator[Span]:
@@ -49,7 +60,12 @@ def find(text: str, lower: str) -> Iterator[Span]:
     if "private-lines:" in lower:
         for match in _PUTTY.finditer(text):
             if match.group(1).strip():
-                yield Span(match.start(1) + len(match.group(1)) - len(match.group(1).lstrip()), match.end(), "putty-private-key", WEIGHT)
+                yield Span(
+                    match.start(1) + len(match.group(1)) - len(match.group(1).lstrip()),
+                    match.end(),
+                    "putty-private-key",
+                    WEIGHT,
+                )
 
 
 def _body(text: str, start: int) -> int:
@@ -64,7 +80,11 @@ def _body(text: str, start: int) -> int:
         # a mark before a line may have been taken for the gap's own signs
         piece = _PIECE.match(text, at) or _HEADER.match(text, at)
         if piece is None and seen:
-            piece = _LAST.match(text, at) if end - start > 20 and gap is not None and _after_full_line(text, end, at) else None
+            piece = (
+                _LAST.match(text, at)
+                if end - start > 20 and gap is not None and _after_full_line(text, end, at)
+                else None
+            )
             return piece.end() if piece is not None else end
         if piece is None:
             return end
@@ -76,6 +96,8 @@ def _after_full_line(text: str, end: int, at: int) -> bool:
     """A short last line of base64 follows a line end and has a digit, a sign or both cases in it; a word has not."""
     between = text[end:at]
     word = re.compile(r"[A-Za-z0-9+/=]+").match(text, at)
-    return ("\n" in between or "\\n" in between) and word is not None and (
-        "=" in word.group() or (any(c.isdigit() for c in word.group()) and any(c.isalpha() for c in word.group()))
+    return (
+        ("\n" in between or "\\n" in between)
+        and word is not None
+        and ("=" in word.group() or (any(c.isdigit() for c in word.group()) and any(c.isalpha() for c in word.group())))
     )

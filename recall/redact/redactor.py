@@ -23,7 +23,9 @@ MARGIN = 1 << 14
 DEPTH = 200
 _MIME_NAMES = ("mimeType", "mime_type", "media_type", "mediaType", "contentType", "content_type")
 _PLAIN_KEYS = re.compile(r"(?i)(?:name|key|variable|env|parameter|header|field|option|id)")
-_VALUE_KEYS = re.compile(r"(?i)(?:value|parametervalue|default|defaultvalue|content|secretvalue|secret_value|plaintext|stringvalue|val|data)")
+_VALUE_KEYS = re.compile(
+    r"(?i)(?:value|parametervalue|default|defaultvalue|content|secretvalue|secret_value|plaintext|stringvalue|val|data)"
+)
 
 
 class Redactor:
@@ -93,12 +95,23 @@ class Redactor:
 
     def _object(self, value: dict[object, object], at: str, depth: int) -> dict[object, object]:
         mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
-        said: str = next((item for key, item in value.items() if isinstance(key, str) and isinstance(item, str)
-                     and len(item) < 80 and _PLAIN_KEYS.fullmatch(key)), "")
+        said: str = next(
+            (
+                item
+                for key, item in value.items()
+                if isinstance(key, str) and isinstance(item, str) and len(item) < 80 and _PLAIN_KEYS.fullmatch(key)
+            ),
+            "",
+        )
         result: dict[object, object] = {}
         for key, item in value.items():
             name = key if isinstance(key, str) else ""
-            if isinstance(item, str) and isinstance(mime, str) and name in ("data", "blob", "bytes", "base64") and re.fullmatch(r"[A-Za-z0-9+/_\-\s]{64,}={0,2}", item):
+            if (
+                isinstance(item, str)
+                and isinstance(mime, str)
+                and name in ("data", "blob", "bytes", "base64")
+                and re.fullmatch(r"[A-Za-z0-9+/_\-\s]{64,}={0,2}", item)
+            ):
                 result[self._key(key, at)] = blobs.note(mime, item)
                 continue
             if said and name and _VALUE_KEYS.fullmatch(name) and isinstance(item, str | int):
@@ -113,7 +126,11 @@ class Redactor:
         """A name stays as it is unless it is itself a token."""
         if not isinstance(key, str) or len(key) < 16:
             return key
-        return self.text(key, at=f"{at}/key") if any(span.weight >= engine.VENDOR_WEIGHT for span, _ in engine.find(key)) else key
+        return (
+            self.text(key, at=f"{at}/key")
+            if any(span.weight >= engine.VENDOR_WEIGHT for span, _ in engine.find(key))
+            else key
+        )
 
     def _string(self, value: str, at: str, name: str) -> str:
         held = value.strip()
@@ -133,19 +150,26 @@ class Redactor:
             skip = scheme.end() if scheme else 0
             kind = _vendor_kind(inner[skip:]) or said.kind
             put = self._placeholder(inner[skip:], kind, at, lead + skip)
-            return value[:lead] + inner[:skip] + put + value[lead + len(inner):]
-        if name and name.lower().replace("_", "-") in ("authorization", "proxy-authorization", "cookie", "set-cookie") and value:
+            return value[:lead] + inner[:skip] + put + value[lead + len(inner) :]
+        if (
+            name
+            and name.lower().replace("_", "-") in ("authorization", "proxy-authorization", "cookie", "set-cookie")
+            and value
+        ):
             prefix = f"{name}: "
             return self._with_prefix(prefix, value, at)
         return self.text(value, at=at)
 
     def _with_prefix(self, prefix: str, value: str, at: str) -> str:
         redacted = self.text(prefix + value, at=at)
-        return redacted[len(prefix):] if redacted.startswith(prefix) else self.text(value, at=at)
+        return redacted[len(prefix) :] if redacted.startswith(prefix) else self.text(value, at=at)
 
     def _number(self, value: int, at: str, name: str) -> object:
         said = judge(name) if len(name) <= 120 else None
-        if said is not None and ((said.kind in ("password", "pin", "otp") and said.strength >= 2 and len(str(value)) >= 4) or (said.strength == 3 and len(str(value)) >= 8)):
+        if said is not None and (
+            (said.kind in ("password", "pin", "otp") and said.strength >= 2 and len(str(value)) >= 4)
+            or (said.strength == 3 and len(str(value)) >= 8)
+        ):
             return self._placeholder(str(value), said.kind, at, 0)
         return value
 
@@ -197,7 +221,7 @@ def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[tuple[int, int, 
             continue
         base, margin = max(0, low - MARGIN), MARGIN
         while True:
-            view = View(text[base:high + margin])
+            view = View(text[base : high + margin])
             found = engine.find(view.text)
             if high + margin >= len(text) or not found or found[-1][0].end < len(view.text):
                 break
@@ -206,7 +230,7 @@ def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[tuple[int, int, 
             start, end = view.original(span.start, span.end)
             if max(low, done) <= base + start < high:
                 done = base + end
-                yield base + start, done, view.text[span.start:span.end], span.kind, note
+                yield base + start, done, view.text[span.start : span.end], span.kind, note
 
 
 def _by_name(value: str, kind: str, strength: int) -> bool:
@@ -219,7 +243,11 @@ def _by_name(value: str, kind: str, strength: int) -> bool:
         return False
     if strength == 3:
         return is_weak_secret(value, True) and "://" not in value
-    return looks_secret(value) and not (kind == "session" and is_public_id(value)) if strength == 2 else looks_random(value)
+    return (
+        looks_secret(value) and not (kind == "session" and is_public_id(value))
+        if strength == 2
+        else looks_random(value)
+    )
 
 
 def _vendor_kind(value: str) -> str | None:
@@ -249,7 +277,11 @@ def _same_style(original: str, value: object) -> str:
 def _compose(cuts: list[tuple[int, int, str]], made: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """The cuts of all rounds so far, in offsets of the original."""
     fresh = [(_origin(cuts, start), _origin(cuts, end), put) for start, end, put in made]
-    kept = [cut for cut in cuts if not any(start <= cut[0] and cut[1] <= end for start, end, _ in fresh)] if len(fresh) < 200 else cuts
+    kept = (
+        [cut for cut in cuts if not any(start <= cut[0] and cut[1] <= end for start, end, _ in fresh)]
+        if len(fresh) < 200
+        else cuts
+    )
     return sorted(kept + fresh)
 
 

@@ -9,9 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # A secret may stand right behind an escape that ends in a letter or a digit: \n, %22, \u0022, a colour code.
-BOUNDARY = (
-    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u00[0-9a-fA-F]{2})|(?<=\[[0-9]m)|(?<=\[[0-9]{2}m))"
-)
+BOUNDARY = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u00[0-9a-fA-F]{2})|(?<=\[[0-9]m)|(?<=\[[0-9]{2}m))"
 
 # An opening or closing quote at any depth of escaping, as HTML entity, or URL-encoded.
 QUOTE = r"(?:\\{0,15}[\"'`]|&(?:quot|apos|#3[49]|#x2[27]);|%2[27]|(?:\\{1,8}u002[27])|[“”‘’「」『』«»])"

@@ -1,4 +1,4 @@
-"""Secrets that their surroundings give away: headers, addresses, command lines, SQL, files of a known form."""
+"""Secrets that their surroundings give away: headers, addresses, protocols, SQL, files of a known form."""
 
 import base64
 import binascii
@@ -26,13 +26,19 @@ def _header(value: str) -> bool:
     bare = re.sub(r"(?i)^(?:bearer|basic|token|digest|apikey|key)\s+", "", value.strip())
     if len(bare) < 4 or is_reference(bare, False) or re.search(r"[$<{]\{?\w*[>}]?$|\$\{|\{\w|%s|<[\w ]+>|\*\*\*", bare):
         return False
-    if re.match(r"[A-Za-z_][\w.]*[(\[]|(?:self|this|req|request|await|new)\b|[a-z]\w*\.[a-z]\w+\b", bare) and not bare.startswith("eyJ"):
+    if re.match(
+        r"[A-Za-z_][\w.]*[(\[]|(?:self|this|req|request|await|new)\b|[a-z]\w*\.[a-z]\w+\b", bare
+    ) and not bare.startswith("eyJ"):
         return False  # a call, an attribute
     return looks_secret(bare) or "=" in bare or has_digit(bare)
 
 
 def _bearer(value: str) -> bool:
-    return len(value) >= 8 and not is_reference(value, False) and (has_digit(value) or (len(value) >= 16 and (mixed(value) or value.isalpha())))
+    return (
+        len(value) >= 8
+        and not is_reference(value, False)
+        and (has_digit(value) or (len(value) >= 16 and (mixed(value) or value.isalpha())))
+    )
 
 
 def _basic(value: str) -> bool:
@@ -43,7 +49,11 @@ def _basic(value: str) -> bool:
 
 
 def _userinfo(value: str) -> bool:
-    return not is_reference(value, False) and re.match(r"[0-9]{1,5}(?:[/?#]|$)", value) is None and not value.startswith("//")
+    return (
+        not is_reference(value, False)
+        and re.match(r"[0-9]{1,5}(?:[/?#]|$)", value) is None
+        and not value.startswith("//")
+    )
 
 
 def _userinfo_alone(value: str) -> bool:
@@ -55,14 +65,24 @@ def _query(value: str) -> bool:
 
 
 def _cookie(value: str) -> bool:
-    return "=" in value and not re.search(r"\$\{|\{\w|<\w", value) and not is_reference(value.split("=", 1)[1].split(";")[0], False)
+    return (
+        "=" in value
+        and not re.search(r"\$\{|\{\w|<\w", value)
+        and not is_reference(value.split("=", 1)[1].split(";")[0], False)
+    )
 
 
 def _shape(value: str) -> bool:
-    return looks_random(value) or looks_secret(value) or (has_digit(value) and len(value) >= 6 and any(map(str.isalpha, value)))
+    return (
+        looks_random(value)
+        or looks_secret(value)
+        or (has_digit(value) and len(value) >= 6 and any(map(str.isalpha, value)))
+    )
 
 
-def _rule(name: str, kind: str, anchors: str, pattern: str, check: Callable[[str], bool] | None = _argument, back: int = 0) -> Rule:
+def _rule(
+    name: str, kind: str, anchors: str, pattern: str, check: Callable[[str], bool] | None = _argument, back: int = 0
+) -> Rule:
     return Rule(name, kind, tuple(anchors.split("|")), re.compile(pattern, re.I), check, fold=True, back=back)
 
 
@@ -70,76 +90,264 @@ _LINE = r"(?:[^\n\\]|\\(?!n))"
 
 CONTEXT_RULES: tuple[Rule, ...] = (
     # headers
-    _rule("authorization header", "auth-header", "authorization",
-          rf"(?<![A-Za-z0-9])authorization(?:{QUOTE})?\]?\)?[ \t]{{0,8}}(?:[:,]|=(?![=])>?|->)[ \t]{{0,8}}[\[(]?(?:[bfur]?{QUOTE})?(?:(?:bearer|basic|token|digest|negotiate|ntlm|apikey|key|hawk|aws4-hmac-sha256|[A-Z][\w\-]{{1,30}})[ ]{{1,4}})?"
-          r"(?P<v>(?:(?<![\"'\\])(?:digest|[^\"'`\\\r\n<>]{1,20}=\\?\"[^\"\n]{0,400}\"(?:,\s*)?)(?:[^\r\n\\']{0,2000})|[^\"'`\\\r\n<>]{3,4000}))", _header),
-    _rule("digest and signature parameters", "auth-header", "signature=|response=|oauth_signature|credential=",
-          r"(?:\bsignature|\bresponse|oauth_signature|credential)=\\?[\"']?(?P<v>[A-Za-z0-9+/=%_\-]{16,}(?:/[\w/\-]+)?)", lambda v: mixed(v) or has_digit(v)),
-    _rule("bearer in text", "bearer-token", "bearer", r"(?<![A-Za-z0-9_\-])bearer(?:\s{1,4}|%20|\+|[:=]\s?)(?:QUOTE)?(?P<v>[A-Za-z0-9_\-.~+/=%|:]{8,8000})".replace("QUOTE", QUOTE), _bearer),
-    _rule("basic in text", "basic-auth", "basic", r"(?<![A-Za-z0-9_\-])basic(?:\s{1,4}|%20)(?P<v>[A-Za-z0-9+/]{6,2000}={0,2})", _basic),
-    _rule("set-cookie header", "cookie", "set-cookie", rf"set-cookie2?(?:{QUOTE})?\s{{0,4}}[:=,]\s{{0,4}}(?:\[\s?)?(?:{QUOTE})?[^=;\s\"']{{1,100}}=(?P<v>[^;\s\"'\\]{{4,8000}})", lambda v: not is_reference(v, False) and len(v) > 3),
-    _rule("cookie header", "cookie", "cookie", rf"(?<![\w\-])cookie(?:(?:{QUOTE})?[ ]{{0,4}}[:=]|{QUOTE}[ ]?,)[ ]{{0,4}}(?:{QUOTE})?(?P<v>[\w.\-%]{{1,100}}=[^\r\n\"'`\\]{{3,8000}})", _cookie),
-    _rule("cookie argument", "cookie", "-b |--cookie", rf"(?<!\S)(?:-b|--cookie)[ =]{_ARG}(?P<v>[\w.\-]{{1,60}}=[^\s\"'\\;]{{4,8000}}(?:;\s?[\w.\-]{{1,60}}=[^\s\"'\\;]{{1,2000}}){{0,20}})", _cookie),
-    _rule("secret header", "api-key", "x-", r"(?<![\w\-])x-[\w\-]{0,40}(?:token|key|secret|auth|password|signature|session)\w{0,10}(?:QUOTE)?\]?\s{0,4}[:=,]\s{0,4}(?:[bfru]?QUOTE)?(?:(?:bearer|basic|token)\s)?(?P<v>[^\s\"'`\\<>,;]{4,4000})".replace("QUOTE", QUOTE), lambda v: _value(v) and not is_reference(v, False)),
+    _rule(
+        "authorization header",
+        "auth-header",
+        "authorization",
+        rf"(?<![A-Za-z0-9])authorization(?:{QUOTE})?\]?\)?[ \t]{{0,8}}(?:[:,]|=(?![=])>?|->)[ \t]{{0,8}}[\[(]?(?:[bfur]?{QUOTE})?(?:(?:bearer|basic|token|digest|negotiate|ntlm|apikey|key|hawk|aws4-hmac-sha256|[A-Z][\w\-]{{1,30}})[ ]{{1,4}})?"
+        r"(?P<v>(?:(?<![\"'\\])(?:digest|[^\"'`\\\r\n<>]{1,20}=\\?\"[^\"\n]{0,400}\"(?:,\s*)?)(?:[^\r\n\\']{0,2000})|[^\"'`\\\r\n<>]{3,4000}))",
+        _header,
+    ),
+    _rule(
+        "digest and signature parameters",
+        "auth-header",
+        "signature=|response=|oauth_signature|credential=",
+        r"(?:\bsignature|\bresponse|oauth_signature|credential)=\\?[\"']?(?P<v>[A-Za-z0-9+/=%_\-]{16,}(?:/[\w/\-]+)?)",
+        lambda v: mixed(v) or has_digit(v),
+    ),
+    _rule(
+        "bearer in text",
+        "bearer-token",
+        "bearer",
+        r"(?<![A-Za-z0-9_\-])bearer(?:\s{1,4}|%20|\+|[:=]\s?)(?:QUOTE)?(?P<v>[A-Za-z0-9_\-.~+/=%|:]{8,8000})".replace(
+            "QUOTE", QUOTE
+        ),
+        _bearer,
+    ),
+    _rule(
+        "basic in text",
+        "basic-auth",
+        "basic",
+        r"(?<![A-Za-z0-9_\-])basic(?:\s{1,4}|%20)(?P<v>[A-Za-z0-9+/]{6,2000}={0,2})",
+        _basic,
+    ),
+    _rule(
+        "set-cookie header",
+        "cookie",
+        "set-cookie",
+        rf"set-cookie2?(?:{QUOTE})?\s{{0,4}}[:=,]\s{{0,4}}(?:\[\s?)?(?:{QUOTE})?[^=;\s\"']{{1,100}}=(?P<v>[^;\s\"'\\]{{4,8000}})",
+        lambda v: not is_reference(v, False) and len(v) > 3,
+    ),
+    _rule(
+        "cookie header",
+        "cookie",
+        "cookie",
+        rf"(?<![\w\-])cookie(?:(?:{QUOTE})?[ ]{{0,4}}[:=]|{QUOTE}[ ]?,)[ ]{{0,4}}(?:{QUOTE})?(?P<v>[\w.\-%]{{1,100}}=[^\r\n\"'`\\]{{3,8000}})",
+        _cookie,
+    ),
+    _rule(
+        "cookie argument",
+        "cookie",
+        "-b |--cookie",
+        rf"(?<!\S)(?:-b|--cookie)[ =]{_ARG}(?P<v>[\w.\-]{{1,60}}=[^\s\"'\\;]{{4,8000}}(?:;\s?[\w.\-]{{1,60}}=[^\s\"'\\;]{{1,2000}}){{0,20}})",
+        _cookie,
+    ),
+    _rule(
+        "secret header",
+        "api-key",
+        "x-",
+        r"(?<![\w\-])x-[\w\-]{0,40}(?:token|key|secret|auth|password|signature|session)\w{0,10}(?:QUOTE)?\]?\s{0,4}[:=,]\s{0,4}(?:[bfru]?QUOTE)?(?:(?:bearer|basic|token)\s)?(?P<v>[^\s\"'`\\<>,;]{4,4000})".replace(
+            "QUOTE", QUOTE
+        ),
+        lambda v: _value(v) and not is_reference(v, False),
+    ),
     # addresses
-    _rule("password in an address", "url-password", "://|:\\/\\/|%3a%2f%2f",
-          r"(?::(?://|\\/\\/)|%3a%2f%2f)[^\s:/@\"'<>?#`|]{0,200}(?::|%3a)(?P<v>[^\s\"'`<>/|]{1,300}|[^\s\"'`<>|]{1,300})(?:@|%40)(?=[\w\[.\-$(*])", _userinfo),
-    _rule("user alone in an address", "url-password", "://", r"://(?P<v>[A-Za-z0-9_\-.~%]{10,400})(?::x-oauth-basic|:)?@(?=[\w\[])", _userinfo_alone),
-    _rule("oracle address", "url-password", "jdbc:oracle", r"jdbc:oracle:\w{1,10}:[\w\-.$#]{1,60}/(?P<v>[^\s@\"'/]{1,100})@", _userinfo),
-    _rule("oracle login", "url-password", "sqlplus|sqlldr|expdp|impdp|rman target", r"(?:sqlplus|sqlldr|expdp|impdp|rman\s+target)\s(?:-\w+\s|userid=){0,3}[\"']?[\w\-.$#]{1,60}/(?P<v>[^\s@\"'/]{1,100})(?=[@\s\"']|$)", _argument),
-    _rule("query parameter", "url-token", "key=|sig=|code=|ticket=|signature=|auth=|hash=|sid=|state=|pass=|pw=|pwd=|jwt=|t=",
-          r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}]{4,4000})", _query, 40),
-    _rule("signed address", "url-token", "x-amz-|x-goog-|sv=", r"(?:x-(?:amz|goog)-(?:signature|credential|security-token)(?:=|%3d)|\bsig=)(?P<v>[^\s&\"'`<>#\\]{8,4000})", _query),
+    _rule(
+        "password in an address",
+        "url-password",
+        "://|:\\/\\/|%3a%2f%2f",
+        r"(?::(?://|\\/\\/)|%3a%2f%2f)[^\s:/@\"'<>?#`|]{0,200}(?::|%3a)(?P<v>[^\s\"'`<>/|]{1,300}|[^\s\"'`<>|]{1,300})(?:@|%40)(?=[\w\[.\-$(*])",
+        _userinfo,
+    ),
+    _rule(
+        "user alone in an address",
+        "url-password",
+        "://",
+        r"://(?P<v>[A-Za-z0-9_\-.~%]{10,400})(?::x-oauth-basic|:)?@(?=[\w\[])",
+        _userinfo_alone,
+    ),
+    _rule(
+        "oracle address",
+        "url-password",
+        "jdbc:oracle",
+        r"jdbc:oracle:\w{1,10}:[\w\-.$#]{1,60}/(?P<v>[^\s@\"'/]{1,100})@",
+        _userinfo,
+    ),
+    _rule(
+        "oracle login",
+        "url-password",
+        "sqlplus|sqlldr|expdp|impdp|rman target",
+        r"(?:sqlplus|sqlldr|expdp|impdp|rman\s+target)\s(?:-\w+\s|userid=){0,3}[\"']?[\w\-.$#]{1,60}/(?P<v>[^\s@\"'/]{1,100})(?=[@\s\"']|$)",
+        _argument,
+    ),
+    _rule(
+        "query parameter",
+        "url-token",
+        "key=|sig=|code=|ticket=|signature=|auth=|hash=|sid=|state=|pass=|pw=|pwd=|jwt=|t=",
+        r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}]{4,4000})",
+        _query,
+        40,
+    ),
+    _rule(
+        "signed address",
+        "url-token",
+        "x-amz-|x-goog-|sv=",
+        r"(?:x-(?:amz|goog)-(?:signature|credential|security-token)(?:=|%3d)|\bsig=)(?P<v>[^\s&\"'`<>#\\]{8,4000})",
+        _query,
+    ),
     _rule("wifi code", "password", "wifi:", r"wifi:[^\n]{0,80}?;?p:(?P<v>(?:[^;\n\\]|\\.){4,80});", _value),
-    # command lines
-    _rule("curl user", "password", "curl|http|wget|rest", rf"(?:curl|https?|httpie|xh|wget)\b{_LINE}{{0,600}}?\s(?:-u|--user|--proxy-user|-U|-a|--auth)(?:\s{{1,4}}|=|(?<=u)|(?<=U)){_ARG}[^\s:\"'\\]{{0,100}}:{_WORD}", _argument),
-    _rule("user argument", "password", "-u |--user ", rf"(?<!\S)(?:-u|--user)[ =]{_ARG}[\w.@\-+]{{1,80}}:{_WORD}", lambda v: _argument(v) and not v.isdigit()),
-    _rule("database client, glued", "password", "mysql|mariadb|mycli|7z |7za |rar |percona|mytop", rf"(?:mysql\w*|mariadb[\w\-]*|mycli|mytop|7z[arz]?|u?n?rar)\b{_LINE}{{0,400}}?\s-p(?![\s=])(?![a-z]+\s+-)(?![A-Za-z]*[=:]){_ARG}{_WORD}", lambda v: _argument(v) and v not in ("rotocol", "ort", "assword", "ager")),
-    _rule("login command", "password", "sshpass|docker |podman |mongo|cqlsh|rdesktop|helm |az |buildah |skopeo |nerdctl |oc login|cf login|impala-shell|jfrog |heroku login|crane auth|oras login|rabbitmqadmin",
-          rf"(?<![\w\-])(?:sshpass|docker\s(?:-\S+\s)*login|podman\slogin|helm\s(?:registry\s)?(?:login|repo\sadd)|buildah\slogin|skopeo\slogin|nerdctl\slogin|oc\slogin|cf\slogin|az\s(?:acr\s)?login|az\s[a-z\- ]{{2,60}}|mongo\w*|cqlsh|rdesktop|impala-shell|jfrog\s\w+|heroku\slogin|crane\sauth\slogin|oras\slogin|rabbitmqadmin)\b{_LINE}{{0,400}}?\s-p(?:\s{{1,4}}|=|(?=['\"\w])){_ARG}{_WORD}", lambda v: _argument(v) and not re.fullmatch(r"[0-9]{2,5}|assword.*|ort.*", v)),
-    _rule("client with -a, -w, -P", "password", "redis-cli|ldap|sqlcmd|bcp |zip|ipmitool|snmp|isql|valkey|xfreerdp|keydb|telnet|ftp|tsql",
-          rf"(?:(?:redis-cli|valkey-cli|keydb-cli)\b{_LINE}{{0,300}}?\s(?:-a|--pass)|ldap\w+\b{_LINE}{{0,300}}?\s-w|(?:sqlcmd|bcp|isql|tsql|ipmitool|zip|unzip|ftp)\b{_LINE}{{0,300}}?\s-P|snmp\w+\b{_LINE}{{0,300}}?\s-[AX]|xfreerdp\b{_LINE}{{0,300}}?\s/p:)(?:\s{{1,4}}|(?=['\"\w])|(?<=:)){_ARG}{_WORD}", _argument),
-    _rule("openssl phrase", "password", "pass:", rf"(?<![\w\-])pass:{_ARG}{_WORD}", lambda v: _argument(v)),
-    _rule("openssl key", "password", "openssl", rf"openssl\s{_LINE}{{0,300}}?\s-(?:k|K|passwd|pass|hmac|macopt\shexkey:)\s?{_ARG}{_WORD}", lambda v: _argument(v) and not v.startswith(("pass:", "env:", "file:", "stdin", "fd:"))),
-    _rule("samba user", "password", "smbclient|-u |mount", rf"(?:smbclient|rpcclient|net\s|smbmap|crackmapexec|nxc|wmic|winexe){_LINE}{{0,300}}?\s-U\s?{_ARG}[\w.\\/@\-]{{1,60}}%{_WORD}", _argument),
-    _rule("lftp user", "password", "lftp|ncftp", rf"lftp\b{_LINE}{{0,200}}?\s-u\s?{_ARG}[\w.@\-]{{1,60}},{_WORD}", _argument),
-    _rule("net user", "password", "net user|net use", rf"net\s(?:user\s\S{{1,60}}|use\s\S{{1,60}}\s\S{{1,100}})\s(?:/user:\S{{1,60}}\s)?{_ARG}{_WORD}", lambda v: _argument(v) and not v.startswith("/")),
-    _rule("htpasswd", "password", "htpasswd", rf"htpasswd\s(?:-\w+\s)*-\w*b\w*\s(?:-\w+\s)*(?:[^\s\-]\S*\s)?[\w.@\-]{{1,60}}\s{_ARG}{_WORD}", _argument),
-    _rule("piped to a login", "password", "sudo -s|--password-stdin|--stdin|chpasswd|su -|--with-token|passwd|cryptsetup|kinit|gpg|ncat",
-          r"(?:echo|printf)\s(?:-\w\s)?(?P<q>[\"']?)(?:[\w.\-]{1,40}:)?(?P<v>[^\"'\n|$]{3,200})(?P=q)\s{0,4}\|\s{0,4}[^\n|]{0,80}?(?:sudo\s-\w*S|--password-stdin|--stdin|chpasswd|\bsu\b|--with-token|passwd|cryptsetup|kinit|gpg)", lambda v: _argument(v.replace("\\n", "")), 260),
-    _rule("here string to a login", "password", "<<<", rf"(?:sudo\s-\w*S|login|passwd|auth|kinit|gpg|cryptsetup|secret){_LINE}{{0,160}}?<<<\s?{_ARG}(?:\w{{1,40}}:)?{_WORD}", _argument, 240),
-    _rule("login with a token", "token", "vault login|vault operator unseal|vault unseal|doppler|npm token|snyk auth|snyk config|codecov|wandb login|huggingface-cli login|hf auth|ngrok|gcloud auth|flyctl auth|op signin|cargo login|argocd|infracost|linode|vault token",
-          rf"(?:vault\s(?:login|(?:operator\s)?unseal)|snyk\sauth|wandb\slogin|ngrok\s(?:config\sadd-)?authtoken|cargo\slogin|hf\sauth\slogin|config\sset-token)\s(?:--?[\w\-]+(?:=\S+)?\s)*{_ARG}{_WORD}", lambda v: _argument(v) and (has_digit(v) or mixed(v))),
-    _rule("user and password as arguments", "password", "rabbitmqctl|wpa_passphrase|mc alias|mc config|useradd|wifi connect|rclone|cmdkey",
-          rf"(?:rabbitmqctl\s(?:add_user|change_password|authenticate_user)\s\S{{1,60}}|wpa_passphrase\s\S{{1,60}}|mc\s(?:alias\sset|config\shost\sadd)\s\S{{1,60}}\s\S{{1,200}}\s\S{{1,100}}|rclone\sobscure|wifi\sconnect\s[^\n]{{1,60}}?\spassword|useradd\s[^\n]{{0,100}}?-p|cmdkey\s[^\n]{{0,100}}?/pass:)(?:\s|(?<=:)){_ARG}{_WORD}", _argument),
-    _rule("macos keychain", "password", "security ", rf"security\s(?:[a-z]+-[a-z\-]{{3,40}}|import)\b{_LINE}{{0,200}}?\s-[wpPk]\s{_ARG}{_WORD}", _argument),
-    _rule("aws configure", "aws-secret-key", "aws_secret_access_key|aws_session_token|secret_access_key", rf"(?:secret_access_key|session_token)\s{{1,40}}(?:=\s)?{_ARG}{_WORD}", lambda v: _argument(v) and len(v) > 7),
     # protocols
-    _rule("redis auth", "password", "auth ", r"(?:^|[\n>\"'\]]\s?|\\n|\d>\s)(?-i:AUTH)\s(?:[\w.\-]{1,40}\s)?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})", lambda v: _argument(v) and v.upper() != v, 4),
-    _rule("configuration by words", "password", "requirepass|masterauth|primaryauth|masteruser|bindpw|rootpw|userpassword",
-          rf"(?:requirepass|masterauth|primaryauth|bindpw|rootpw|userpassword:?:?)(?:{QUOTE})?[\s,]{{1,20}}{_ARG}{_WORD}", _argument),
-    _rule("redis user", "password", "acl setuser|\nuser |user ", r"(?:ACL\sSETUSER|^user|\nuser)\s\S{1,60}\s[^\n]{0,200}?(?<=\s)>(?P<v>[^\s\"']{3,200})", _argument, 1),
-    _rule("netrc", "password", "machine |login ", r"(?:machine|login)\s{1,4}\S{1,200}\s{1,8}(?:login\s{1,4}\S{1,100}\s{1,8})?(?:account\s\S+\s{1,4})?password\s{1,8}(?:[\"'])?(?P<v>[^\s\"']{2,400})", _value),
-    _rule("ftp, pop and imap login", "password", "\npass |pass |user ", r"(?:^|\n|> |>>> |C: |-->\s?)(?:PASS|\w{1,6}\sLOGIN\s\S{1,80})\s(?P<v>[^\s\"']{3,200})(?=\r?\n|$|\\r)", lambda v: _argument(v) and v.upper() != v and "/" not in v, 4),
-    _rule("sasl plain", "basic-auth", "auth plain|auth login|authenticate plain", r"auth(?:enticate)?\s(?:plain|login)\s(?P<v>[A-Za-z0-9+/]{8,400}={0,2})", mixed),
-    _rule("irc identify", "password", "identify|nickserv", r"(?:identify|nickserv\s\w+)\s(?:[\w\-]{1,30}\s)?(?P<v>\S{4,100})(?=\s*(?:\n|$))", lambda v: _argument(v) and has_digit(v)),
+    _rule(
+        "redis auth",
+        "password",
+        "auth ",
+        r"(?:^|[\n>\"'\]]\s?|\\n|\d>\s)(?-i:AUTH)\s(?:[\w.\-]{1,40}\s)?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})",
+        lambda v: _argument(v) and v.upper() != v,
+        4,
+    ),
+    _rule(
+        "configuration by words",
+        "password",
+        "requirepass|masterauth|primaryauth|masteruser|bindpw|rootpw|userpassword",
+        rf"(?:requirepass|masterauth|primaryauth|bindpw|rootpw|userpassword:?:?)(?:{QUOTE})?[\s,]{{1,20}}{_ARG}{_WORD}",
+        _argument,
+    ),
+    _rule(
+        "redis user",
+        "password",
+        "acl setuser|\nuser |user ",
+        r"(?:ACL\sSETUSER|^user|\nuser)\s\S{1,60}\s[^\n]{0,200}?(?<=\s)>(?P<v>[^\s\"']{3,200})",
+        _argument,
+        1,
+    ),
+    _rule(
+        "netrc",
+        "password",
+        "machine |login ",
+        r"(?:machine|login)\s{1,4}\S{1,200}\s{1,8}(?:login\s{1,4}\S{1,100}\s{1,8})?(?:account\s\S+\s{1,4})?password\s{1,8}(?:[\"'])?(?P<v>[^\s\"']{2,400})",
+        _value,
+    ),
+    _rule(
+        "ftp, pop and imap login",
+        "password",
+        "\npass |pass |user ",
+        r"(?:^|\n|> |>>> |C: |-->\s?)(?:PASS|\w{1,6}\sLOGIN\s\S{1,80})\s(?P<v>[^\s\"']{3,200})(?=\r?\n|$|\\r)",
+        lambda v: _argument(v) and v.upper() != v and "/" not in v,
+        4,
+    ),
+    _rule(
+        "sasl plain",
+        "basic-auth",
+        "auth plain|auth login|authenticate plain",
+        r"auth(?:enticate)?\s(?:plain|login)\s(?P<v>[A-Za-z0-9+/]{8,400}={0,2})",
+        mixed,
+    ),
+    _rule(
+        "irc identify",
+        "password",
+        "identify|nickserv",
+        r"(?:identify|nickserv\s\w+)\s(?:[\w\-]{1,30}\s)?(?P<v>\S{4,100})(?=\s*(?:\n|$))",
+        lambda v: _argument(v) and has_digit(v),
+    ),
     # sql
-    _rule("identified by", "password", "identified", rf"identified\s(?:with\s{QUOTE}?\w{{1,40}}{QUOTE}?\s)?(?:by|as|using)\s(?:password\s|values\s)?(?P<q>\\{{0,7}}[\"'])?(?P<v>(?(q)[^\"'`\\\n]{{1,400}}|(?=[^\s;`]*[0-9!@#$%^&*])(?=[^\s;]*;)[^\s;\"'`]{{5,200}}))", _value),
-    _rule("sql password", "password", "password", r"password(?:\sfor\s[^\n=]{1,80})?\s{0,4}(?:=|to)?\s{0,4}\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'", _value),
-    _rule("password function", "password", "password(|crypt(|encrypt(|digest(|md5(|sha1(|sha2(|sym_", r"(?:password|crypt|aes_encrypt|pgp_sym_(?:en|de)crypt|aes_decrypt)\((?:[^()'\n]{1,60},\s?)?'(?P<v>[^'\\\n]{3,200})'", lambda v: _value(v) and has_digit(v)),
+    _rule(
+        "identified by",
+        "password",
+        "identified",
+        rf"identified\s(?:with\s{QUOTE}?\w{{1,40}}{QUOTE}?\s)?(?:by|as|using)\s(?:password\s|values\s)?(?P<q>\\{{0,7}}[\"'])?(?P<v>(?(q)[^\"'`\\\n]{{1,400}}|(?=[^\s;`]*[0-9!@#$%^&*])(?=[^\s;]*;)[^\s;\"'`]{{5,200}}))",
+        _value,
+    ),
+    _rule(
+        "sql password",
+        "password",
+        "password",
+        r"password(?:\sfor\s[^\n=]{1,80})?\s{0,4}(?:=|to)?\s{0,4}\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'",
+        _value,
+    ),
+    _rule(
+        "password function",
+        "password",
+        "password(|crypt(|encrypt(|digest(|md5(|sha1(|sha2(|sym_",
+        r"(?:password|crypt|aes_encrypt|pgp_sym_(?:en|de)crypt|aes_decrypt)\((?:[^()'\n]{1,60},\s?)?'(?P<v>[^'\\\n]{3,200})'",
+        lambda v: _value(v) and has_digit(v),
+    ),
     # files
-    _rule("pgpass line", "password", ":5432:|:5433:|:6543:|:6432:|:*:|:3306:", r"(?:^|(?<=\n)|(?<=\s)|(?<=\"))(?:[^\s:\"']{1,200}):(?:[0-9]{4,5}|\*):[^\s:]{1,100}:[^\s:]{1,100}:(?P<v>(?:[^\s\\\"']|\\.){2,200})", lambda v: _argument(v), 202),
-    _rule("npmrc auth", "npm-token", "_auth", rf"(?<![A-Za-z0-9])_auth(?:token)?(?:{QUOTE})?[ ]{{0,4}}[=: ][ ]{{0,4}}(?:{QUOTE})?(?P<v>[A-Za-z0-9+/=_\-.]{{6,2000}})", lambda v: not is_reference(v, False)),
-    _rule("user and password with a slash", "password", "/pass|/ pass|/password|/pw|creds|credentials|login|logins|账号|账户|用户名|アカウント",
-          rf"(?:(?:user(?:name)?|login|账号|账户|用户名)\s?/\s?(?:pass(?:word)?|pw|密码)|creds?|credentials?|logins?)(?:{QUOTE}|\*\*)?\s{{0,4}}(?:are|is|:|=|:|\()?\s{{0,4}}(?:{QUOTE})?(?!https?:)[\w.@\-+]{{1,60}}\s{{0,2}}[/::]\s{{0,2}}(?P<v>[^\s\"'`,;)/]{{3,100}})", lambda v: _argument(v) and _shape(v.rstrip(".")) , 12),
-    _rule("user and password in a sentence", "password", "log in as|login as|sign in as|log in with|login with|sign in with|logged in as|connect as|authenticate as|login:",
-          r"(?:log(?:ged)?\s?in|sign\sin|connect|authenticate|login:?)\s(?:as|with)?\s?[\"'`]?[\w.@\-+]{1,60}[\"'`]?\s?(?:/|:|\swith|\sand)\s?[\"'`]?(?P<v>[^\s\"'`,;)]{4,100})", lambda v: _argument(v) and _shape(v.rstrip(".")) and not v.startswith("/")),
-    _rule("chat robots' answer to a prompt", "password", "password for", r"password\sfor\s(?:'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|[^\n:]{1,120}):\s(?P<v>\S{3,200})", lambda v: _value(v) and _shape(v)),
-    _rule("secure string", "password", "convertto-securestring", rf"convertto-securestring\s(?:-\w+\s){{0,3}}(?:-string\s)?{_ARG}{_WORD}", _argument),
-    _rule("network credential", "password", "credential(", r"(?:networkcredential|pscredential|usernamepasswordcredential\w*|usernamepasswordauthenticationtoken|basicauth\w*|httpbasicauth|auth)\(\s?[\"'][^\"'\n]{1,100}[\"'],\s?[\"'](?P<v>[^\"'\n]{1,200})[\"']", _value, 40),
-    _rule("basic auth pair", "password", "auth=|auth(|basicauth|basic_auth|auth:|login(|connect(|authenticate(|credentials(|.login", r"(?:auth\w*|login|connect|authenticate|credentials)\s?[=:(]\s?\(?\s?[\"'][\w.@\-+]{1,80}[\"'],\s?[\"'](?P<v>[^\"'\n ]{3,200})[\"']", lambda v: _value(v) and _shape(v), 12),
-    _rule("connection by arguments", "password", "connect(|connection(", r"connect(?:ion)?\(\s?[^,()\n]{1,100},\s?[\"'][^\"'\n]{1,100}[\"'],\s?[\"'](?P<v>[^\"'\n]{3,200})[\"']", lambda v: _value(v) and has_digit(v)),
-    _rule("expect sends", "password", "assword", r"assword[^\n]{0,60}[\"'}]?[\s,]{1,4}\{?\s{0,8}(?:exp_)?send(?:line)?\s?\(?(?:--\s)?\\?[\"'](?P<v>[^\"'\n\\$]{3,100})", _value),
+    _rule(
+        "pgpass line",
+        "password",
+        ":5432:|:5433:|:6543:|:6432:|:*:|:3306:",
+        r"(?:^|(?<=\n)|(?<=\s)|(?<=\"))(?:[^\s:\"']{1,200}):(?:[0-9]{4,5}|\*):[^\s:]{1,100}:[^\s:]{1,100}:(?P<v>(?:[^\s\\\"']|\\.){2,200})",
+        lambda v: _argument(v),
+        202,
+    ),
+    _rule(
+        "npmrc auth",
+        "npm-token",
+        "_auth",
+        rf"(?<![A-Za-z0-9])_auth(?:token)?(?:{QUOTE})?[ ]{{0,4}}[=: ][ ]{{0,4}}(?:{QUOTE})?(?P<v>[A-Za-z0-9+/=_\-.]{{6,2000}})",
+        lambda v: not is_reference(v, False),
+    ),
+    _rule(
+        "user and password with a slash",
+        "password",
+        "/pass|/ pass|/password|/pw|creds|credentials|login|logins|账号|账户|用户名|アカウント",
+        rf"(?:(?:user(?:name)?|login|账号|账户|用户名)\s?/\s?(?:pass(?:word)?|pw|密码)|creds?|credentials?|logins?)(?:{QUOTE}|\*\*)?\s{{0,4}}(?:are|is|:|=|:|\()?\s{{0,4}}(?:{QUOTE})?(?!https?:)[\w.@\-+]{{1,60}}\s{{0,2}}[/::]\s{{0,2}}(?P<v>[^\s\"'`,;)/]{{3,100}})",
+        lambda v: _argument(v) and _shape(v.rstrip(".")),
+        12,
+    ),
+    _rule(
+        "user and password in a sentence",
+        "password",
+        "log in as|login as|sign in as|log in with|login with|sign in with|logged in as|connect as|authenticate as|login:",
+        r"(?:log(?:ged)?\s?in|sign\sin|connect|authenticate|login:?)\s(?:as|with)?\s?[\"'`]?[\w.@\-+]{1,60}[\"'`]?\s?(?:/|:|\swith|\sand)\s?[\"'`]?(?P<v>[^\s\"'`,;)]{4,100})",
+        lambda v: _argument(v) and _shape(v.rstrip(".")) and not v.startswith("/"),
+    ),
+    _rule(
+        "chat robots' answer to a prompt",
+        "password",
+        "password for",
+        r"password\sfor\s(?:'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|[^\n:]{1,120}):\s(?P<v>\S{3,200})",
+        lambda v: _value(v) and _shape(v),
+    ),
+    _rule(
+        "secure string",
+        "password",
+        "convertto-securestring",
+        rf"convertto-securestring\s(?:-\w+\s){{0,3}}(?:-string\s)?{_ARG}{_WORD}",
+        _argument,
+    ),
+    _rule(
+        "network credential",
+        "password",
+        "credential(",
+        r"(?:networkcredential|pscredential|usernamepasswordcredential\w*|usernamepasswordauthenticationtoken|basicauth\w*|httpbasicauth|auth)\(\s?[\"'][^\"'\n]{1,100}[\"'],\s?[\"'](?P<v>[^\"'\n]{1,200})[\"']",
+        _value,
+        40,
+    ),
+    _rule(
+        "basic auth pair",
+        "password",
+        "auth=|auth(|basicauth|basic_auth|auth:|login(|connect(|authenticate(|credentials(|.login",
+        r"(?:auth\w*|login|connect|authenticate|credentials)\s?[=:(]\s?\(?\s?[\"'][\w.@\-+]{1,80}[\"'],\s?[\"'](?P<v>[^\"'\n ]{3,200})[\"']",
+        lambda v: _value(v) and _shape(v),
+        12,
+    ),
+    _rule(
+        "connection by arguments",
+        "password",
+        "connect(|connection(",
+        r"connect(?:ion)?\(\s?[^,()\n]{1,100},\s?[\"'][^\"'\n]{1,100}[\"'],\s?[\"'](?P<v>[^\"'\n]{3,200})[\"']",
+        lambda v: _value(v) and has_digit(v),
+    ),
+    _rule(
+        "expect sends",
+        "password",
+        "assword",
+        r"assword[^\n]{0,60}[\"'}]?[\s,]{1,4}\{?\s{0,8}(?:exp_)?send(?:line)?\s?\(?(?:--\s)?\\?[\"'](?P<v>[^\"'\n\\$]{3,100})",
+        _value,
+    ),
     _rule("session in a path", "session", ";jsessionid", r";jsessionid=(?P<v>[A-Za-z0-9.!\-]{8,200})", None),
-    _rule("pin", "pin", "pin ", r"(?<![\w-])pin\s(?:code\s|number\s)?(?:is\s|was\s|:\s?)?(?P<v>[0-9]{4,8})(?![\w.])", None),
+    _rule(
+        "pin", "pin", "pin ", r"(?<![\w-])pin\s(?:code\s|number\s)?(?:is\s|was\s|:\s?)?(?P<v>[0-9]{4,8})(?![\w.])", None
+    ),
 )

@@ -56,36 +56,146 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax("shell default", "o", _join(r"(?::?[-=+?])"), "weak", re.compile(r"\$\{$"), "}"),
     Syntax("flag quoted", "so", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?:\$)?{_OPENING}"), "weak", _FLAG_BEFORE),
     Syntax("flag", "so", _join(rf"(?:{SPACE}{{1,40}}|=|:)(?!-)"), "flag", _FLAG_BEFORE),
-    Syntax("flag in a list", "q", _join(rf"(?:{QUOTE}\s{{0,40}},\s{{0,40}}){_OPENING}(?!-)"), "weak", re.compile(r"[\"'`]--?[\w.]{0,20}$")),
-    Syntax("quoted key, quoted value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"), "weak"),
+    Syntax(
+        "flag in a list",
+        "q",
+        _join(rf"(?:{QUOTE}\s{{0,40}},\s{{0,40}}){_OPENING}(?!-)"),
+        "weak",
+        re.compile(r"[\"'`]--?[\w.]{0,20}$"),
+    ),
+    Syntax(
+        "quoted key, quoted value",
+        "q",
+        _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"),
+        "weak",
+    ),
     Syntax("quoted key, list", "qos", _join(rf"(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}[\[(]\s{{0,40}}{_OPENING}"), "sign"),
-    Syntax("quoted key, bare value", "q", _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)[ \t]{{0,40}}(?![\[({{])"), "sign"),
-    Syntax("assignment, quoted", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"),
-    Syntax("fallback, quoted", "os", _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"), "sign"),
+    Syntax(
+        "quoted key, bare value",
+        "q",
+        _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)[ \t]{{0,40}}(?![\[({{])"),
+        "sign",
+    ),
+    Syntax(
+        "assignment, quoted", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}\s{{0,40}}\(?{_STRING_PREFIX}{_OPENING}"), "weak"
+    ),
+    Syntax(
+        "fallback, quoted",
+        "os",
+        _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"),
+        "sign",
+    ),
     Syntax("fallback beside its name", "os", _join(rf"\s{{0,4}}(?:\|\||\?\?|\bor\b|\?:)\s{{0,4}}{_OPENING}"), "sign"),
-    Syntax("default of a variable", "q", _join(rf"(?:{QUOTE})\s{{0,4}}\{{[^{{}}]{{0,300}}?\b(?:default|value)\s{{0,20}}=\s{{0,4}}{_OPENING}"), "sign"),
-    Syntax("default of a lookup", "qo", _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"), "sign", _FIRST_ARGUMENT),
-    Syntax("table cell", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"), "sign", None, "|│┃"),
-    Syntax("element", "so", _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"), "weak", re.compile(r"(?<![:/@=])<[\w.:\-]{0,40}$"), "<]"),
-    Syntax("element named by an attribute", "q", _join(rf"{QUOTE}[^<>\n]{{0,200}}>\s{{0,40}}(?=[^<\s])"), "weak", re.compile(r"(?i)<[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"), "<"),
+    Syntax(
+        "default of a variable",
+        "q",
+        _join(rf"(?:{QUOTE})\s{{0,4}}\{{[^{{}}]{{0,300}}?\b(?:default|value)\s{{0,20}}=\s{{0,4}}{_OPENING}"),
+        "sign",
+    ),
+    Syntax(
+        "default of a lookup",
+        "qo",
+        _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"),
+        "sign",
+        _FIRST_ARGUMENT,
+    ),
+    Syntax(
+        "table cell",
+        "qso",
+        _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{0,40}}[|│┃]{SPACE}{{0,40}}(?P<q>`|\*\*)?"),
+        "sign",
+        None,
+        "|│┃",
+    ),
+    Syntax(
+        "element",
+        "so",
+        _join(r"(?:\s[^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?"),
+        "weak",
+        re.compile(r"(?<![:/@=])<[\w.:\-]{0,40}$"),
+        "<]",
+    ),
+    Syntax(
+        "element named by an attribute",
+        "q",
+        _join(rf"{QUOTE}[^<>\n]{{0,200}}>\s{{0,40}}(?=[^<\s])"),
+        "weak",
+        re.compile(r"(?i)<[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"),
+        "<",
+    ),
     Syntax("element, escaped", "q", _join(r"(?:\s[^<>&\n]{0,100})?&gt;"), "weak", re.compile(r"&lt;$"), "&"),
-    Syntax("flag that takes the value", "qs", _join(rf"(?:{QUOTE})?{SPACE}{{1,20}}(?:(?:--(?:body|value|secret-string|data|secret)|-b)(?:[ =]|(?=[\"'\w])))(?P<q>[\"'])?"), "weak", re.compile(r"(?i)(?:set|add|put|parameter|name|create|update|edit)\b[^\n]{0,60}$")),
-    Syntax("attribute of a pair", "q", _join(rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"), "weak"),
-    Syntax("pair, quoted", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}(?:[,;]{BREAK}{{0,40}}{QUOTE}\w{{1,30}}{QUOTE}\s{{0,4}}:\s{{0,4}}(?:{QUOTE}[^\"'\n]{{0,80}}?{QUOTE}|[\w.]{{1,20}})){{0,4}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"), "weak",
-           re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option|n|k)(?:{QUOTE})?\s{{0,8}}[:=]>?\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
-    Syntax("pair", "qso", _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"), "weak",
-           re.compile(rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$")),
+    Syntax(
+        "flag that takes the value",
+        "qs",
+        _join(
+            rf"(?:{QUOTE})?{SPACE}{{1,20}}(?:(?:--(?:body|value|secret-string|data|secret)|-b)(?:[ =]|(?=[\"'\w])))(?P<q>[\"'])?"
+        ),
+        "weak",
+        re.compile(r"(?i)(?:set|add|put|parameter|name|create|update|edit)\b[^\n]{0,60}$"),
+    ),
+    Syntax(
+        "attribute of a pair",
+        "q",
+        _join(
+            rf"(?:{QUOTE})(?:\s{{1,8}}[\w:\-]{{1,30}}(?:=(?:\\?\"[^\"<>\n]{{0,80}}\"|'[^'<>\n]{{0,80}}'|[\w\-]{{1,40}}))?){{0,8}}?\s{{1,8}}(?:value|content|defaultValue)\s?=\s?{{?{_OPENING}"
+        ),
+        "weak",
+    ),
+    Syntax(
+        "pair, quoted",
+        "qso",
+        _join(
+            rf"(?:{QUOTE})?{BREAK}{{0,60}}(?:[,;]{BREAK}{{0,40}}{QUOTE}\w{{1,30}}{QUOTE}\s{{0,4}}:\s{{0,4}}(?:{QUOTE}[^\"'\n]{{0,80}}?{QUOTE}|[\w.]{{1,20}})){{0,4}}[,;]?{BREAK}{{0,60}}(?:-\s)?(?:{QUOTE})?{_PAIR_NAMES}(?:{QUOTE})?\s{{0,8}}(?::|=>?){BREAK}{{0,8}}{_OPENING}"
+        ),
+        "weak",
+        re.compile(
+            rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option|n|k)(?:{QUOTE})?\s{{0,8}}[:=]>?\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$"
+        ),
+    ),
+    Syntax(
+        "pair",
+        "qso",
+        _join(rf"(?:{QUOTE})?{BREAK}{{0,60}}[,;]?{BREAK}{{0,60}}(?:-\s)?{_PAIR_NAMES}\s{{0,8}}[:=]{SPACE}{{0,8}}"),
+        "weak",
+        re.compile(
+            rf"(?i)(?:name|key|variable|env|id|field|parameter|header|option)(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}(?:{QUOTE})?[\w.\-]{{0,40}}$"
+        ),
+    ),
     Syntax("call that sets", "so", _join(rf"\s?[({{{{]\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign"),
-    Syntax("name and value as arguments", "q", _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"), "sign", _FIRST_ARGUMENT),
+    Syntax(
+        "name and value as arguments",
+        "q",
+        _join(rf"(?:{QUOTE})\s{{0,8}},\s{{0,8}}{_STRING_PREFIX}{_OPENING}"),
+        "sign",
+        _FIRST_ARGUMENT,
+    ),
     Syntax("form data", "q", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
     Syntax("encoded assignment", "q", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
-    Syntax("multipart field", "qs", _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"), "weak", re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$")),
+    Syntax(
+        "multipart field",
+        "qs",
+        _join(rf"{QUOTE}?(?:\r?\n|\\r\\n|\\n){{2}}"),
+        "weak",
+        re.compile(r"(?i)name=[\\\"']{1,4}[\w.\-]{0,40}$"),
+    ),
     Syntax("assignment, tight", "o", _join(r"[)\]]?(?::?=|:)(?![=\s>])(?!//)"), "line"),
-    Syntax("assignment, loose", "os", _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?:!!\w{{1,20}}\s|&\w{{1,30}}\s(?=\S))?(?![=\s>])"), "line"),
+    Syntax(
+        "assignment, loose",
+        "os",
+        _join(rf"[)\]!?]?{_TYPE}{_OPERATOR}{SPACE}{{0,40}}(?:!!\w{{1,20}}\s|&\w{{1,30}}\s(?=\S))?(?![=\s>])"),
+        "line",
+    ),
     Syntax("spaced, quoted", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
     Syntax("spaced after a verb that sets", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "weak", _SETS_BEFORE),
     Syntax("spaced", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "sign", _SPACED_BEFORE),
-    Syntax("line by itself", "qso", _join(rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:```\w{{0,12}}\r?\n|[>|*+\-]\s)?(?P<q>`)?"), "lone"),
+    Syntax(
+        "line by itself",
+        "qso",
+        _join(
+            rf"(?:{QUOTE})?\s?[::=]{SPACE}{{0,40}}(?:\r?\n|\\r?\\n){{1,2}}{SPACE}{{0,40}}(?:```\w{{0,12}}\r?\n|[>|*+\-]\s)?(?P<q>`)?"
+        ),
+        "lone",
+    ),
     Syntax("columns", "sqo", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
 )
 
@@ -97,14 +207,18 @@ _VERB = (
     r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?\((?=[^()\s]{1,200}\))|\s-\s)"
 )
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
-BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{1,200}\)))(?P<q>{QUOTE})?", re.I)
+BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{1, 200}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.
-PHRASE = re.compile(rf"(?:{QUOTE})?\s?(?:is|are|was|:|=|:|是|は)\s{{0,4}}(?:{QUOTE})?(?P<v>(?:[a-z]{{3,10}}[ ]){{3,23}}[a-z]{{3,10}})(?=\s*(?:$|\n|{QUOTE}|[.,;]))", re.I)
+PHRASE = re.compile(
+    rf"(?:{QUOTE})?\s?(?:is|are|was|:|=|:|是|は)\s{{0,4}}(?:{QUOTE})?(?P<v>(?:[a-z]{{3,10}}[ ]){{3,23}}[a-z]{{3,10}})(?=\s*(?:$|\n|{QUOTE}|[.,;]))",
+    re.I,
+)
 TURNED = re.compile(
     rf"(?:{QUOTE})?\b{_PAIR_NAMES}(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?P<q>\\{{0,7}}[\"'])(?P<v>[^\"'\\\n]{{1,200}})(?P=q)\s{{0,20}}[,;]?\s{{0,40}}"
-    rf"(?:{QUOTE})?(?:name|key|variable|env|id|field|parameter|header)(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{QUOTE})?[\w.\-]{{0,40}}$", re.I,
+    rf"(?:{QUOTE})?(?:name|key|variable|env|id|field|parameter|header)(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{QUOTE})?[\w.\-]{{0,40}}$",
+    re.I,
 )
 
 # The value of a block: YAML's | and >, a here-document.

@@ -8,7 +8,9 @@ import math
 import re
 from functools import lru_cache
 
-PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9\-]{1,40}#[0-9]{1,9}\]|\[(?:[a-z]{1,20}/[\w.+\-]{1,60}|base64) omitted, [0-9]{1,12} bytes\]")
+PLACEHOLDER = re.compile(
+    r"\[REDACTED:[a-z0-9\-]{1,40}#[0-9]{1,9}\]|\[(?:[a-z]{1,20}/[\w.+\-]{1,60}|base64) omitted, [0-9]{1,12} bytes\]"
+)
 
 _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
@@ -20,12 +22,22 @@ _REFERENCE = re.compile(
     r"(?:\??\.|\[|::|->)[\w.\[\]\"'!?:\->()]*",
     re.S,
 )
-_MASK = re.compile(r"[*•●·xX.…_\-#??×∗⋆]{2,}|[xX0#]+|.{0,12}(?:\*{3,}|•{3,}|x{6,}|X{6,}|\.{3,}|…|<.*>).{0,8}|(?:[A-Za-z]{2,12}[-_])?x{3,}[-x_]*", re.S)
-_MARKED = re.compile(r"(?i)redacted|\bomitted\b|\bhidden\b|\bmasked\b|elided|removed|filtered|scrubbed|\bsnip|^your[-_ ]|^<|_here$|-here$|^insert[-_ ]")
-_CALL = re.compile(r"[A-Za-z_$@!&*][\w.$:<>\[\]?!'\"\->]*\(.*|(?:await|new|yield|typeof|not|lambda|async|return|func|function|fn|def|if|else)\b.*", re.S)
+_MASK = re.compile(
+    r"[*•●·xX.…_\-#??×∗⋆]{2,}|[xX0#]+|.{0,12}(?:\*{3,}|•{3,}|x{6,}|X{6,}|\.{3,}|…|<.*>).{0,8}|(?:[A-Za-z]{2,12}[-_])?x{3,}[-x_]*",
+    re.S,
+)
+_MARKED = re.compile(
+    r"(?i)redacted|\bomitted\b|\bhidden\b|\bmasked\b|elided|removed|filtered|scrubbed|\bsnip|^your[-_ ]|^<|_here$|-here$|^insert[-_ ]"
+)
+_CALL = re.compile(
+    r"[A-Za-z_$@!&*][\w.$:<>\[\]?!'\"\->]*\(.*|(?:await|new|yield|typeof|not|lambda|async|return|func|function|fn|def|if|else)\b.*",
+    re.S,
+)
 _INDEX = re.compile(r"[A-Za-z_][\w.]*\[(?::|[A-Za-z_+\-][\w+\-.]*|\d{1,2}|[\"'].*)\]?.*", re.S)
 # A pattern, a template: they stand for values, they are none.
-_PATTERN = re.compile(r"\[\^?\\?\w-\w|\(\?[:=!<P]|\\[dwsWDSb](?![A-Za-z])|%\(?\w*\)?[sd](?![A-Za-z0-9])|(?<!\$)\{[\w.!:]{0,30}\}")
+_PATTERN = re.compile(
+    r"\[\^?\\?\w-\w|\(\?[:=!<P]|\\[dwsWDSb](?![A-Za-z])|%\(?\w*\)?[sd](?![A-Za-z0-9])|(?<!\$)\{[\w.!:]{0,30}\}"
+)
 _ATTRIBUTE = re.compile(r"[&*!@]*[A-Za-z_]\w*(?:(?:\??\.|::|->)[A-Za-z_]\w*)+[!?]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
 _WORDS_OF_SECRET = re.compile(
@@ -58,10 +70,14 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _NUMBER = re.compile(r"[+\-]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?[a-zA-Z%]{0,4}")
 _VERSION = re.compile(r"[vV^~=]*[0-9]+(?:\.[0-9x*]+){1,3}(?:[-+.][\w.]+)?")
-_FILE = re.compile(r"[\w.\-/\\]*\.(?:py|ts|tsx|js|jsx|json|ya?ml|toml|md|txt|pem|crt|key|pub|go|rs|java|rb|php|sh|env|cfg|ini|conf|log|html|css|xml|sql|lock|csv|c|h|cpp|p12|jks|pfx|gpg|asc)(?::\d+)*")
+_FILE = re.compile(
+    r"[\w.\-/\\]*\.(?:py|ts|tsx|js|jsx|json|ya?ml|toml|md|txt|pem|crt|key|pub|go|rs|java|rb|php|sh|env|cfg|ini|conf|log|html|css|xml|sql|lock|csv|c|h|cpp|p12|jks|pfx|gpg|asc)(?::\d+)*"
+)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]?[\d:.]*Z?)?")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}")
-_HOSTLIKE = re.compile(r"(?:[a-z0-9\-]+\.)+(?:com|org|net|io|dev|invalid|local|internal|example|test|cn|jp|de)(?::\d+)?(?:/.*)?")
+_HOSTLIKE = re.compile(
+    r"(?:[a-z0-9\-]+\.)+(?:com|org|net|io|dev|invalid|local|internal|example|test|cn|jp|de)(?::\d+)?(?:/.*)?"
+)
 
 
 def entropy(value: str) -> float:
@@ -85,7 +101,9 @@ def mixed(value: str) -> bool:
     tail = value[-60:]
     if _MASK.fullmatch(value):
         return False
-    return (has_digit(tail) and has_letter(tail)) or (len(set(tail)) > 6 and tail.lower() != tail and tail.upper() != tail)
+    return (has_digit(tail) and has_letter(tail)) or (
+        len(set(tail)) > 6 and tail.lower() != tail and tail.upper() != tail
+    )
 
 
 def dense(value: str) -> bool:
@@ -96,7 +114,11 @@ def dense(value: str) -> bool:
 def _wordy(value: str) -> bool:
     """Words put together with dashes, underscores or dots: an identifier, a slug, a model's name."""
     parts = [part for part in re.split(r"[-_./:]", value) if part]
-    plain = sum(len(part) for part in parts if (part.isdigit() and len(part) < 9) or (part.isalpha() and (part.islower() or part.istitle())))
+    plain = sum(
+        len(part)
+        for part in parts
+        if (part.isdigit() and len(part) < 9) or (part.isalpha() and (part.islower() or part.istitle()))
+    )
     return len(parts) > 1 and plain * 2 > len(value)
 
 
@@ -119,7 +141,10 @@ def is_reference(value: str, literal: bool) -> bool:
 
 
 def _random_segment(value: str) -> bool:
-    return any(len(part) >= 8 and has_digit(part) and has_letter(part) and not _IDENTIFIER.fullmatch(part) for part in re.split(r"\W+", value))
+    return any(
+        len(part) >= 8 and has_digit(part) and has_letter(part) and not _IDENTIFIER.fullmatch(part)
+        for part in re.split(r"\W+", value)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +165,14 @@ def looks_random(value: str) -> bool:
         return False
     if has_digit(value):
         return not _wordy(value) and entropy(value) > 2.4
-    return len(value) >= 20 and value.isalpha() and not value.islower() and not value.isupper() and entropy(value) > 3.4 and not _camel(value)
+    return (
+        len(value) >= 20
+        and value.isalpha()
+        and not value.islower()
+        and not value.isupper()
+        and entropy(value) > 3.4
+        and not _camel(value)
+    )
 
 
 def _camel(value: str) -> bool:
@@ -152,14 +184,20 @@ def _camel(value: str) -> bool:
 @lru_cache(maxsize=4096)
 def looks_secret(value: str) -> bool:
     """For names of strength 2: a token or a password, not a word, a number, a path, a sentence."""
-    if len(value) < 5 or (is_public_id(value) and not _UUID.fullmatch(value)) or (_NUMBER.fullmatch(value) and len(value) < 16):
+    if (
+        len(value) < 5
+        or (is_public_id(value) and not _UUID.fullmatch(value))
+        or (_NUMBER.fullmatch(value) and len(value) < 16)
+    ):
         return False
     if " " in value:
         return False
     if has_digit(value) and has_letter(value):
         if re.fullmatch(r"[a-z]+[-_]?[a-z]*[0-9]{1,2}", value) and len(value) < 12:
             return False
-        return not _wordy(value) or (entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value))
+        return not _wordy(value) or (
+            entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value)
+        )
     if has_digit(value):
         return len(value) >= 6 and not _DATE.fullmatch(value) and not re.fullmatch(r"[\d.,:/\-% ]+", value)
     if re.search(r"[!@#$%^&*+=?~]", value) and has_letter(value):
@@ -174,14 +212,25 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         return False
     if " " in value.strip():
         words = value.split()
-        return len(words) <= 30 and not _PROSE.search(value) and not re.search(r"[(){}=;,]", value) and (literal or len(words) >= 4)
+        return (
+            len(words) <= 30
+            and not _PROSE.search(value)
+            and not re.search(r"[(){}=;,]", value)
+            and (literal or len(words) >= 4)
+        )
     if value.isdigit():
         return len(value) >= 4
     if is_public_id(value) and not _UUID.fullmatch(value) and not (_HOSTLIKE.fullmatch(value) and has_digit(value)):
         return False
     if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal)):
-        return has_digit(value) and "_" not in value and re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) is None
-    if re.fullmatch(r"[A-Za-z]+(?:[-_./][A-Za-z]+)+", value):  # a name made of words; secret ones are spelt with a digit or a sign
+        return (
+            has_digit(value)
+            and "_" not in value
+            and re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) is None
+        )
+    if re.fullmatch(
+        r"[A-Za-z]+(?:[-_./][A-Za-z]+)+", value
+    ):  # a name made of words; secret ones are spelt with a digit or a sign
         return not _WORDS_OF_SECRET.search(value) and "/" not in value and "." not in value
     return has_letter(value) or has_digit(value) or len(value) >= 8
 

@@ -30,7 +30,7 @@ class View:
         parts: list[str] = []
         position = length = 0
         for match in _NOISE.finditer(original):
-            parts.append(original[position:match.start()])
+            parts.append(original[position : match.start()])
             length += match.start() - position
             position = match.end()
             if self._at and self._at[-1] == length:

@@ -7,11 +7,10 @@ import pytest
 from fixtures.redact.grid import ALONE, BY_NAME, NAMED, VALUES_IN_ANY_LANGUAGE, VENDOR
 from fixtures.redact.samples import SAMPLES
 from recall.redact import redact_text
-from recall.redact.engine import ALL_VENDOR_RULES
-from recall.redact.rules_context import CONTEXT_RULES
+from recall.redact.engine import ALL_CONTEXT_RULES, ALL_VENDOR_RULES
 from recall.redact.rules_structure import SYNTAXES
 
-RULES = {rule.name: rule for rule in ALL_VENDOR_RULES + CONTEXT_RULES}
+RULES = {rule.name: rule for rule in ALL_VENDOR_RULES + ALL_CONTEXT_RULES}
 
 
 def left(secret: str, text: str) -> bool:
@@ -23,7 +22,7 @@ def left(secret: str, text: str) -> bool:
 
 
 def test_each_rule_has_one_text_and_each_text_a_rule() -> None:
-    assert len(RULES) == len(ALL_VENDOR_RULES) + len(CONTEXT_RULES), "two rules of one name"
+    assert len(RULES) == len(ALL_VENDOR_RULES) + len(ALL_CONTEXT_RULES), "two rules of one name"
     assert set(SAMPLES) == set(RULES)
     assert len({rule.kind for rule in ALL_VENDOR_RULES}) >= 100
 

@@ -1,0 +1,176 @@
+"""How much a value has to prove, in the syntax where it stands, before it counts as a secret.
+
+A value in quotes behind ``password`` need not prove anything but that it is no reference; a word behind a colon in the
+middle of code has to look like a secret; a word in a sentence has to end it. The names' strengths raise the bar.
+"""
+
+import re
+
+from .names import Name
+from .rules_structure import Syntax
+from .values import (
+    has_digit,
+    has_letter,
+    is_plain_number,
+    is_public_id,
+    is_reference,
+    is_weak_secret,
+    looks_random,
+    looks_secret,
+)
+
+ENOUGH = 512  # letters of a value that decide whether it is a secret
+LINE_START = re.compile(
+    r"(?:^|\\n)(?:\x1b\[[0-9;]*m)?(?:[ \t>+\-|#*$%]|\d{1,7}[:\t→|\-]|[\w./\-]{1,120}\.?\w*[:\-]\d{1,7}[:\-]|\w[\w.\-]{0,30}(?:=|>)\s)*+"
+    r"(?:(?:export|set|setx|declare|local|readonly|typeset|env|ENV|ARG|SET|def|val|var|const|let|\$env:|-e|--env|--build-arg|-x|-gx|-D|Environment=|SetEnv|os\.environ)\s{0,3}[\"'\[(]?)*[\w.\-$]{0,60}$"
+)
+_EDGE = re.compile(r"[ \t]*(?:\r?\n|\\r|\\n|$|[\"'`](?:[ \t,]*(?:\n|$))|#)")
+_CONFIG_LINE = re.compile(r"\s*(?:\[[\w.\- ]+\]|[;#].*|[\w.\-]+\s*=\s*[^\"'(){}\[\]=]+)\r?")
+_STOP_WORDS = frozenset(
+    "wrong incorrect correct right fine ok okay good bad weak strong short long empty blank missing required optional invalid valid "
+    "unknown known secret secure insecure safe unsafe hidden visible public private same different new old set unset stored saved "
+    "hashed encrypted plain expired accepted rejected refused needed used given gone there here not never always also only just still "
+    "now what where when how why who which something anything nothing everything sent passed checked read written taken kept shown "
+    "leaked exposed compromised case-sensitive sensitive mandatory unchanged changed reset disabled enabled present absent available "
+    "unavailable undefined null none random static dynamic default temporary permanent generated configured provided supplied entered "
+    "typed prompted asked logged printed masked redacted removed deleted rotated revoked the a an in on to for from at by with your my "
+    "our his her their its this that these those patience simple easy hard trivial obvious short-lived long-lived too very so being "
+    "ready protected supposed going about important unique shared local remote global yours mine ours theirs wrongly probably likely "
+    "confirmed confidential automatically generated. stale broken unclear clear ambiguous handled managed injected loaded parsed sourced "
+    "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
+)
+_HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
+
+
+def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
+    value = value[:ENOUGH].strip()
+    if is_reference(value, literal):
+        return False
+    if name.kind in ("pin", "otp"):
+        return (
+            (value.isdigit() and 4 <= len(value) <= 10)
+            or (name.kind == "otp" and looks_secret(value))
+            or bool(re.fullmatch(r"\d{3}[- ]\d{3}|[a-z0-9]{4,6}-[a-z0-9]{4,6}", value))
+        )
+    if name.strength == 1:
+        return looks_random(value)
+    if name.kind == "session" and is_public_id(value):
+        return False
+    if name.strength == 2:
+        return looks_secret(value)
+    if not is_weak_secret(value, literal):
+        return False
+    if proof == "weak":
+        return True
+    if proof == "sign":
+        return _has_sign(value) and " " not in value and not is_plain_number(value)
+    return looks_secret(value)
+
+
+def _has_sign(value: str) -> bool:
+    return (
+        (has_digit(value) and has_letter(value))
+        or bool(re.search(r"[!@#$%^&*+=~?]", value))
+        or (len(value) >= 16 and looks_secret(value))
+    )
+
+
+def accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: Syntax) -> bool:
+    value = text[start : min(end, start + ENOUGH)]
+    at_edge = _EDGE.match(text, end) is not None
+    if value == word.rsplit(".", 1)[-1] or (syntax.proof in ("lone", "column") and not at_edge):
+        return False
+    if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
+        return accept(value, name, "secret", False) and (syntax.proof != "column" or looks_random(value))
+    if not is_weak_secret(value, False):
+        return False
+    if syntax.proof == "column":
+        sure = (
+            looks_secret(value)
+            or word.isupper()
+            or (len(value) >= 5 and has_digit(value) and LINE_START.search(before) is not None)
+        )
+        return at_edge and _has_sign(value) and sure and not value.startswith(("-", "=")) and "," not in value
+    if syntax.proof == "lone":
+        return at_edge and (
+            looks_secret(value) or (bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value))
+        )
+    if syntax.proof == "flag":
+        if _has_sign(value) or (value.isdigit() and len(value) >= 4):
+            return True
+        after = text[end : end + 12]
+        return (
+            not value.isupper()
+            and bool(re.match(r"\s*(?:$|\n|\\n|--?\w|[\"'|&;<>)/]|\\\r?\n|https?:)", after))
+            and not is_plain_number(value)
+        )
+    if is_plain_number(value):
+        return name.kind == "password" and value.isdigit() and len(value) >= 4
+    if _has_sign(value):
+        # code has identifiers with digits; a secret word in them, or a call behind them, gives them away
+        return text[end : end + 1] not in ("(", ".") and not re.fullmatch(r"[a-z_]+(?:_[a-z0-9]+)+|[a-z]{1,2}\d", value)
+    if syntax.name == "assignment, tight":
+        loud = word.upper() == word and has_letter(word)
+        delimited = text[end : end + 1] in (";", "&") or before.rstrip(" ").endswith((";", "&", "?"))
+        logged = (
+            re.search(r"(?:^|\s)\w+=\S+\s+$", before) is not None
+            or re.match(r"\s+\w+=\S", text[end : end + 40]) is not None
+        )
+        return loud or delimited or logged or (at_edge and LINE_START.search(before) is not None)
+    if text[end : end + 1] in (",", ";", ")", "(", ".", "["):
+        return ";" in text[end : end + 1] and before.rstrip().endswith(";")
+    if not at_edge or not LINE_START.search(before):
+        return False
+    if ":" in text[start - 3 : start] and "=" not in text[start - 3 : start]:
+        return True
+    return word.isupper() or _among_config(text, start, end)
+
+
+def _among_config(text: str, start: int, end: int) -> bool:
+    line_start = text.rfind("\n", max(0, start - 300), start)
+    above = text[max(0, line_start - 200) : max(0, line_start)].rsplit("\n", 1)[-1]
+    line_end = text.find("\n", end, end + 300)
+    below = text[line_end + 1 : line_end + 200].split("\n", 1)[0] if line_end >= 0 else ""
+    return any(side.strip() and _CONFIG_LINE.fullmatch(side) is not None for side in (above, below))
+
+
+def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
+    """A value in running text: it has to look like one, or to end the sentence without being a common word."""
+    if (
+        is_reference(value, False)
+        or text[end : end + 1] in ("(", "=")
+        or (is_plain_number(value) and name.kind not in ("pin", "otp", "password"))
+    ):
+        return False
+    if name.strength == 3 and not is_weak_secret(value, False) and not looks_random(value):
+        return False
+    if name.kind in ("pin", "otp"):
+        return verb and value.isdigit() and 4 <= len(value) <= 8
+    if name.strength == 1:
+        return looks_random(value) and len(value) >= 12
+    if not verb and "/" in value and not re.search("[+=]", value):
+        return False
+    if value.isdigit():
+        return verb and name.kind == "password" and len(value) >= 4
+    if is_public_id(value) and name.strength < 3:
+        return False
+    if (looks_secret(value) and not re.fullmatch(r"[A-Za-z]+[-/][A-Za-z/-]+", value)) or (
+        looks_random(value) and len(value) >= 10
+    ):
+        return verb or looks_random(value)
+    if (
+        name.kind == "password"
+        and has_digit(value)
+        and has_letter(value)
+        and len(value) >= 4
+        and not is_public_id(value)
+    ):
+        return verb
+    if has_digit(value) and has_letter(value) and len(value) >= 6 and name.strength == 3 and not is_public_id(value):
+        return verb
+    if verb and name.kind == "password" and len(value) >= 3 and re.fullmatch(r"[A-Za-z]+(?:-[A-Za-z]+)*", value):
+        if re.search(r"(?i)(?:\bto\s|[=(]\s?)$", text[max(0, end - len(value) - 4) : end - len(value)]):
+            return False
+        ends = re.match(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)", text[end : end + 4]) is not None
+        return ends and value.lower() not in _STOP_WORDS and not _HOLLOW.match(value) and is_weak_secret(value, False)
+    return False

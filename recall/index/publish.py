@@ -173,12 +173,12 @@ def _write_placeholders(connection: sqlite3.Connection, number: int, placeholder
 def _write_facets(connection: sqlite3.Connection, plan: Publication, number: int, writer: topics.TopicWriter) -> None:
     facets = plan.analysis.facets
     ids = [facet_id(plan.conversation_id, facet) for facet in facets]
-    rows = connection.execute("SELECT facet_no, facet_id, title FROM facets WHERE conversation_no = ?", (number,))
+    rows = connection.execute("SELECT * FROM facets WHERE conversation_no = ?", (number,))
     stored = {row["facet_id"]: row for row in rows}
     for old_id, row in stored.items():
         _delete_evidence(connection, row["facet_no"])
         if old_id not in ids:
-            writer.leave(row["facet_no"], row["title"])
+            writer.leave(row["facet_no"], row["title"], json.loads(row["aliases"]))
             connection.execute("DELETE FROM facets WHERE facet_no = ?", (row["facet_no"],))
     drafts = [writer.create(draft, extractive=plan.analysis.extractive) for draft in plan.placement.drafts]
     placed = dict(zip(plan.placed_facets, plan.placement.placed, strict=True))
@@ -190,6 +190,12 @@ def _write_facets(connection: sqlite3.Connection, plan: Publication, number: int
             topic_id = place.topic_id if place.topic_id is not None else drafts[place.draft or 0]
             writer.join(topic_id, facet_no, facet, place.reason, place.candidates)
             inside.setdefault(topic_id, []).append(facet)
+        elif (had := stored.get(identity)) is not None:
+            words = (had["title"], had["description"], json.loads(had["aliases"]))
+            changed = words != (facet.title, facet.description, list(facet.aliases))
+            topic = writer.stay(facet_no, words[2], changed=changed)
+            if topic is not None:
+                inside.setdefault(topic, []).append(facet)
     writer.settle(inside, extractive=plan.analysis.extractive)
 
 

@@ -90,6 +90,7 @@ class TopicWriter:
         self._profile_no = profile_no
         self._conversation_no = conversation_no
         self._now = now
+        self._void: dict[str, set[str]] = {}  # topic id -> aliases of facets that are no more, or are other ones now
         self.tally = Tally()
 
     def create(self, draft: Draft, *, extractive: bool) -> str:
@@ -129,19 +130,25 @@ class TopicWriter:
         self._event(topic["topic_no"], "joined", reason, {}, {"facet": facet.title})
         self.tally.updated.append(topic_id)
 
-    def leave(self, facet_no: int, title: str) -> None:
+    def leave(self, facet_no: int, title: str, aliases: Sequence[str]) -> None:
         """Take a facet that is no more out of its topic."""
-        row = self._connection.execute(
-            """SELECT m.topic_no, t.topic_id FROM memberships m JOIN topics t ON t.topic_no = m.topic_no
-               WHERE m.facet_no = ?""",
-            (facet_no,),
-        ).fetchone()
-        if row is None:
+        topic = self._topic_of(facet_no)
+        if topic is None:
             return
         self._connection.execute("DELETE FROM memberships WHERE facet_no = ?", (facet_no,))
-        self._change(row["topic_no"])
-        self._event(row["topic_no"], "left", "its conversation was analysed again", {"facet": title}, {})
-        self.tally.updated.append(row["topic_id"])
+        self._change(topic["topic_no"])
+        self._event(topic["topic_no"], "left", "its conversation was analysed again", {"facet": title}, {})
+        self._touched(topic["topic_id"], aliases)
+
+    def stay(self, facet_no: int, aliases: Sequence[str], *, changed: bool) -> str | None:
+        """The topic of a facet that it had before. `changed`: by other words now; `aliases` are the old ones."""
+        topic = self._topic_of(facet_no)
+        if topic is None:
+            return None
+        if changed:
+            self._change(topic["topic_no"])
+            self._touched(topic["topic_id"], aliases)
+        return str(topic["topic_id"])
 
     def settle(self, facets: Mapping[str, Sequence[Facet]], *, extractive: bool) -> None:
         """After all joins and leaves: retire emptied topics; let a topic of this conversation alone follow its facets.
@@ -156,20 +163,35 @@ class TopicWriter:
                 self._event(topic["topic_no"], "retired", "its last facet left", {"title": topic["title"]}, {})
                 self.tally.retired.append(topic_id)
             elif foreign == 0 and facets.get(topic_id):
-                self._follow(topic, facets[topic_id][0], extractive=extractive)
+                self._follow(topic, facets[topic_id], extractive=extractive)
 
-    def _follow(self, topic: sqlite3.Row, facet: Facet, *, extractive: bool) -> None:
-        if topic["title"] == facet.title and topic["description"] == facet.description:
-            return
+    def _follow(self, topic: sqlite3.Row, facets: Sequence[Facet], *, extractive: bool) -> None:
+        """Old titles stay as aliases; what facets brought that are no more goes, for it can stand nowhere any more."""
+        facet = facets[0]
         before = {"title": topic["title"], "description": topic["description"]}
-        kept = [alias for alias in json.loads(topic["aliases"]) if alias != facet.title]
-        aliases = _aliases(facet.title, [topic["title"], *kept, *facet.aliases])
+        void = self._void.get(topic["topic_id"], set())
+        kept = [alias for alias in json.loads(topic["aliases"]) if alias.casefold() not in void]
+        own = [word for one in facets for word in (one.title, *one.aliases)]
+        aliases = _aliases(facet.title, [topic["title"], *kept, *own])
+        if (topic["title"], topic["description"], topic["aliases"]) == (facet.title, facet.description, aliases):
+            return
         self._connection.execute(
             "UPDATE topics SET title = ?, description = ?, aliases = ?, extractive = ? WHERE topic_no = ?",
             (facet.title, facet.description, aliases, int(extractive), topic["topic_no"]),
         )
         after = {"title": facet.title, "description": facet.description}
-        self._event(topic["topic_no"], "redefined", "its only conversation was analysed again", before, after)
+        if after != before:
+            self._event(topic["topic_no"], "redefined", "its only conversation was analysed again", before, after)
+
+    def _touched(self, topic_id: str, aliases: Sequence[str]) -> None:
+        self._void.setdefault(topic_id, set()).update(alias.casefold() for alias in aliases)
+        self.tally.updated.append(topic_id)
+
+    def _topic_of(self, facet_no: int) -> sqlite3.Row | None:
+        row: sqlite3.Row | None = self._connection.execute(
+            "SELECT t.* FROM memberships m JOIN topics t ON t.topic_no = m.topic_no WHERE m.facet_no = ?", (facet_no,)
+        ).fetchone()
+        return row
 
     def _members(self, topic_no: int) -> tuple[int, int]:
         """(facets in the topic, those of other conversations)."""

@@ -1,8 +1,9 @@
 """Redaction: what is secret in the text of a conversation, and the placeholder that takes its place.
 
-Rules are data. ``rules_structure`` says how a value follows a name that says secret, ``rules_context`` and
-``rules_commands`` know headers, addresses, files and command lines, ``rules_vendor`` the forms of issued tokens; ``names`` and ``values`` judge what stands on
-both sides; ``engine`` finds, ``redactor`` numbers and replaces. Nothing else in the program decides what is secret.
+Rules are data. ``rules_structure`` says how a value follows a name that says secret; ``rules_context`` and
+``rules_commands`` know headers, addresses, files and command lines; ``rules_vendor`` and ``rules_vendor_more`` the forms
+of issued tokens. ``names`` and ``values`` judge what stands on both sides, ``proofs`` how much is asked of it where.
+``engine`` finds, ``redactor`` numbers and replaces. Nothing else in the program decides what is secret.
 """
 
 from .redactor import Redactor

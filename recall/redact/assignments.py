@@ -13,7 +13,7 @@ from . import rules_structure as rules
 from .names import NAME_ANCHORS, Name, judge
 from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
 from .rule import Span
-from .values import is_weak_secret
+from .values import has_digit, is_weak_secret
 
 REACH = 8192
 WEIGHT = 20
@@ -113,6 +113,10 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
+    if text[start - 1 : start] == " ":
+        behind = rules.BEHIND.search(text, max(0, start - 240), start)
+        if behind is not None and spoken(text, behind.end("v"), behind["v"], name, True) and has_digit(behind["v"]):
+            return Span(behind.start("v"), behind.end("v"), name.kind, WEIGHT)
     if (
         end >= len(text)
         or text[end] in "/;"

@@ -33,7 +33,7 @@ NAME_ANCHORS = (
 
 # Joined words that leave no doubt wherever a name ends with them.
 _CERTAIN = {
-    "password": "password passwd passphrase passwort kennwort contrasena contrasenya senha wachtwoord haslo losenord sifre "
+    "password": "password passwd passphrase passcode passwort kennwort contrasena contrasenya senha wachtwoord haslo losenord sifre "
     "salasana adgangskode heslo requirepass masterauth storepass keypass userpass dbpass rootpass mysqlpass adminpass "
     "smtppass mailpass ftppass sshpass sshpassword sudopass rootpw bindpw ldappw adminpw userpw dbpw mysqlpw becomepass "
     "loginpass authpass redispass proxypass basicauthpass passwrd passw0rd pword motdepasse wordpass bindpasswd pwd lozinka",
@@ -65,7 +65,7 @@ _KIND_OF = dict(_CERTAIN_ENDINGS)
 
 # A last word that is secret only together with what stands before it, or with a value that looks like one.
 _DOUBTFUL = {
-    "pass": "password", "pw": "password", "passcode": "pin", "pin": "pin", "otp": "otp", "totp": "otp", "cvv": "pin",
+    "pass": "password", "pw": "password", "pin": "pin", "otp": "otp", "totp": "otp", "cvv": "pin",
     "auth": "credential", "cred": "credential", "creds": "credential", "credential": "credential",
     "credentials": "credential", "cookie": "cookie", "cookies": "cookie", "token": "token", "key": "key", "keys": "key",
     "salt": "salt", "dsn": "connection-string", "sas": "sas", "psk": "password", "sk": "secret",

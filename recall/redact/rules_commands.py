@@ -31,8 +31,8 @@ COMMAND_RULES: tuple[Rule, ...] = (
     _rule(
         "login command",
         "password",
-        "sshpass|docker |podman |mongo|cqlsh|rdesktop|helm |az |buildah |skopeo |nerdctl |oc login|cf login|impala-shell|jfrog |heroku login|crane auth|oras login|rabbitmqadmin",
-        rf"(?<![\w\-])(?:sshpass|docker\s(?:-\S+\s)*login|podman\slogin|helm\s(?:registry\s)?(?:login|repo\sadd)|buildah\slogin|skopeo\slogin|nerdctl\slogin|oc\slogin|cf\slogin|az\s(?:acr\s)?login|az\s[a-z\- ]{{2,60}}|mongo\w*|cqlsh|rdesktop|impala-shell|jfrog\s\w+|heroku\slogin|crane\sauth\slogin|oras\slogin|rabbitmqadmin)\b{_LINE}{{0,400}}?\s-p(?:\s{{1,4}}|=|(?=['\"\w])){_ARG}{_WORD}",
+        "sshpass|docker |podman |mongo|cqlsh|rdesktop|helm |az |buildah |skopeo |nerdctl |oc login|cf login|impala-shell|jfrog |heroku login|crane auth|oras login|rabbitmqadmin|twine ",
+        rf"(?<![\w\-])(?:sshpass|docker\s(?:-\S+\s)*login|podman\slogin|helm\s(?:registry\s)?(?:login|repo\sadd)|buildah\slogin|skopeo\slogin|nerdctl\slogin|oc\slogin|cf\slogin|az\s(?:acr\s)?login|az\s[a-z\- ]{{2,60}}|mongo\w*|cqlsh|rdesktop|impala-shell|jfrog\s\w+|heroku\slogin|crane\sauth\slogin|oras\slogin|rabbitmqadmin|twine\s\w{{1,12}})\b{_LINE}{{0,400}}?\s-p(?:\s{{1,4}}|=|(?=['\"\w])){_ARG}{_WORD}",
         lambda v: _argument(v) and not re.fullmatch(r"[0-9]{2,5}|assword.*|ort.*", v),
     ),
     _rule(

@@ -215,6 +215,10 @@ PHRASE = re.compile(
     rf"(?:{QUOTE})?\s?(?:is|are|was|:|=|:|是|は)\s{{0,4}}(?:{QUOTE})?(?P<v>(?:[a-z]{{3,10}}[ ]){{3,23}}[a-z]{{3,10}})(?=\s*(?:$|\n|{QUOTE}|[.,;]))",
     re.I,
 )
+BEHIND = re.compile(
+    r"(?:^|[\s\"'`(])(?P<v>[^\s\"'`()]{5,200})[\"'`]?\s(?:as|is|was)\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$",
+    re.I,
+)
 TURNED = re.compile(
     rf"(?:{QUOTE})?\b{_PAIR_NAMES}(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?P<q>\\{{0,7}}[\"'])(?P<v>[^\"'\\\n]{{1,200}})(?P=q)\s{{0,20}}[,;]?\s{{0,40}}"
     rf"(?:{QUOTE})?(?:name|key|variable|env|id|field|parameter|header)(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{QUOTE})?[\w.\-]{{0,40}}$",

@@ -173,7 +173,7 @@ class Curator:
         self._progress(reading.source, "analysing", 0, 0, now=True)
 
         def step(done: int, total: int) -> None:
-            self._progress(reading.source, "analysing", done, total, now=True)
+            self._progress(reading.source, "analysing", done, total)
 
         settings = self._run.settings
         analysis = await analyse(

@@ -22,6 +22,11 @@ CREATE TEMP TABLE staged_entries (
     body TEXT NOT NULL, whole TEXT NOT NULL, copied INTEGER NOT NULL DEFAULT 0
 )"""
 _INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0)"
+# Without the columns of the text index, which are as long as the text.
+_ENTRY = """
+SELECT seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool, at, marks, text
+FROM temp.staged_entries
+"""
 # A fork begins with a copy of what it was forked from. The conversation that was indexed first keeps the copied part.
 _COPIED = """
 UPDATE temp.staged_entries SET copied = 1
@@ -37,6 +42,7 @@ class Staging:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._last: Entry | None = None
         self._connection.execute("DROP TABLE IF EXISTS temp.staged_entries")
         self._connection.execute(_CREATE)
 
@@ -74,6 +80,7 @@ class Staging:
 
     def mark(self, marks: Sequence[frozenset[Mark]]) -> None:
         """Set the marks of every entry, by seq, once the whole source was read."""
+        self._last = None
         self._connection.execute("BEGIN")
         self._connection.executemany(
             "UPDATE temp.staged_entries SET marks = ? WHERE seq = ?",
@@ -91,10 +98,16 @@ class Staging:
 
     def entry(self, seq: int) -> Entry:
         """One staged entry by seq."""
-        return _entry(self._connection.execute("SELECT * FROM temp.staged_entries WHERE seq = ?", (seq,)).fetchone())
+        if self._last is None or self._last.seq != seq:  # a long one is asked for again for each of its pieces
+            self._last = None
+            self._last = _entry(self._connection.execute(_ENTRY + "WHERE seq = ?", (seq,)).fetchone())
+        return self._last
 
     def text_of(self, entry_id: str) -> tuple[str, str] | None:
         """(redacted text, sha256 of the record) of an entry, or None."""
+        last = self._last
+        if last is not None and last.entry_id == entry_id:
+            return last.text, last.sha256
         row = self._connection.execute(
             "SELECT text, sha256 FROM temp.staged_entries WHERE entry_id = ?", (entry_id,)
         ).fetchone()

@@ -29,7 +29,7 @@ STAGES = [
     _stage("lease-acquired-before-commit", f"{_LEASE}:acquire", when="after"),
     _stage("lease-renewal", f"{_LEASE}:progress"),
     _stage("lease-renewed-before-commit", f"{_LEASE}:progress", nth=2, when="after"),
-    _stage("lease-renewal-late", f"{_LEASE}:progress", nth=5),
+    _stage("lease-renewal-late", f"{_LEASE}:progress", nth=3),
     _stage("reading-begins", "recall.hosts.pi:PiLog.entries"),
     _stage("reading-in-the-middle", "recall.hosts.pi:PiLog._entry", nth=40),
     _stage("read", "recall.index.staging:Staging.mark"),

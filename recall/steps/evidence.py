@@ -22,13 +22,23 @@ from recall.models.replies import InvalidReply
 from recall.types import Evidence, Facet, Finding, FindingStatus
 
 Fault = Literal["entry_not_shown", "quote_not_found"]
-Citable = Callable[[str, str], Evidence | Fault]
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced:
+    """The quote does not stand in the entry that was named, but in this other one that was shown."""
+
+    entry_id: str
+
+
+Citable = Callable[[str, str], Evidence | Fault | Misplaced]
 """From an entry id and a quote to the place it stands at, or what is wrong with it."""
 
 TextOf = Callable[[str], tuple[str, str] | None]
 """From an entry id to the entry's redacted text and the hash of its record."""
 
 MAX_FAULTS_TOLD = 8
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _SAYING: Mapping[Fault, str] = {
     "entry_not_shown": "no entry with this entry_id was shown",
     "quote_not_found": "the quote does not stand word for word in this entry",
@@ -96,7 +106,7 @@ def shown_in(chunk: Chunk, text_of: TextOf) -> Citable:
         pieces[piece.entry_id].append(piece)
     stored = functools.lru_cache(maxsize=4)(text_of)  # quotes of one entry often follow each other
 
-    def find(entry_id: str, quote: str) -> Evidence | Fault:
+    def find(entry_id: str, quote: str) -> Evidence | Fault | Misplaced:
         if entry_id not in pieces or (own := stored(entry_id)) is None:
             return "entry_not_shown"
         text, sha256 = own
@@ -106,7 +116,7 @@ def shown_in(chunk: Chunk, text_of: TextOf) -> Citable:
                 start, length = piece.start + place[0], place[1]
                 if locate(words := text[start : start + length], quote) == (0, length):
                     return Evidence(entry_id, sha256, words, start, length)
-        return "quote_not_found"
+        return _only_holder(quote, ((piece.entry_id, piece.text) for piece in chunk))
 
     return find
 
@@ -119,7 +129,7 @@ def cited_by(parts: Iterable[Part]) -> Citable:
             for evidence in (*facet.evidence, *(finding.evidence for finding in facet.findings)):
                 cited[evidence.entry_id].append(evidence)
 
-    def find(entry_id: str, quote: str) -> Evidence | Fault:
+    def find(entry_id: str, quote: str) -> Evidence | Fault | Misplaced:
         if entry_id not in cited:
             return "entry_not_shown"
         for evidence in cited[entry_id]:
@@ -128,9 +138,14 @@ def cited_by(parts: Iterable[Part]) -> Citable:
                 at, length = place
                 words = evidence.quote[at : at + length]
                 return replace(evidence, quote=words, start=evidence.start + at, length=length)
-        return "quote_not_found"
+        return _only_holder(quote, ((one.entry_id, one.quote) for several in cited.values() for one in several))
 
     return find
+
+
+def _only_holder(quote: str, texts: Iterable[tuple[str, str]]) -> Fault | Misplaced:
+    holders = {entry_id for entry_id, text in texts if locate(text, quote) is not None}
+    return Misplaced(holders.pop()) if len(holders) == 1 else "quote_not_found"
 
 
 def verified(reply: object, citable: Citable, given_up: Collection[str], *, at_least: int) -> Part:
@@ -199,9 +214,17 @@ class _Checker:
         found = self._citable(citation["entry_id"], citation["quote"])
         if isinstance(found, Evidence):
             return found
-        self.dropped[found] += 1
-        self.faults.append(f"{place}: {_SAYING[found]}")
+        fault: Fault = "quote_not_found" if isinstance(found, Misplaced) else found
+        self.dropped[fault] += 1
+        self.faults.append(f"{place}: {_SAYING[fault]}" + _pointer(found))
         return None
+
+
+def _pointer(found: Fault | Misplaced) -> str:
+    """Where the quote does stand. Only an id that can hold no words of its own is repeated outside the fence."""
+    if isinstance(found, Misplaced) and _PLAIN_ID.fullmatch(found.entry_id):
+        return f" but in {found.entry_id}"
+    return ""
 
 
 def _spot(evidence: Evidence) -> tuple[str, int, int]:

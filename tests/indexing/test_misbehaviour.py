@@ -3,12 +3,14 @@ run pays only for what is missing."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import pytest
 
 from benchmarks.servers.chat_server import Turn, chatty, failing, fenced
 from benchmarks.servers.replies import answer
+from recall import fence
 from recall.models import calls
 from recall.models.calls import CallLimits
 from tests.indexing.product import Product, long, short
@@ -134,6 +136,21 @@ def test_no_server_at_all(product: Product) -> None:
     _nothing_published(product, "model_unavailable", attempts=1)
 
 
+def test_a_quote_under_another_id_is_not_taken_and_the_model_is_told_where_it_stands(product: Product) -> None:
+    log = short("da00", "mill")
+    source = product.add(log, "one")
+    first, second = log.records[0]["id"], log.records[1]["id"]
+    bad = json.loads(answer({"messages": _asked(first, second), "response_format": _format()}))
+    for citation in (*bad["facets"][0]["evidence"], *bad["facets"][0]["findings"]):
+        citation["entry_id"] = {first: second, second: first}[citation["entry_id"]]
+    product.server.add(Turn(text=json.dumps(bad)))
+
+    assert product.done("index", source)["calls"] == 2
+
+    assert f"does not stand word for word in this entry but in {first}" in product.sent_since(1)
+    assert product.done("doctor", "--deep")["ok"]
+
+
 @pytest.mark.parametrize(("turn", "goes_on"), [(failing(401), False), (failing(429), False), (failing(400), True)])
 def test_a_batch_stops_where_the_next_source_would_meet_the_same(product: Product, turn: Turn, goes_on: bool) -> None:
     for name in ("mill", "ferry", "kiln"):
@@ -199,6 +216,20 @@ def test_invented_evidence_is_asked_about_once_and_never_published(product: Prod
     assert "no entry with this entry_id was shown" in product.sent_since(1)
     assert product.rows("SELECT count(*) FROM evidence WHERE entry_id = '00000000'") == [(0,)]
     assert product.ledger()[0] == ("analysis", "done", "invalid_model_output")
+
+
+def _asked(first: str, second: str) -> list[dict[str, str]]:
+    """The first two entries of a short log, as the product shows them."""
+    texts = ("Why does the mill stall at dawn?", "The mill stalls because its queue is never drained.")
+    blocks = [
+        fence.Block(f'entry_id "{name}", role {role}', text)
+        for name, role, text in zip((first, second), ("user", "assistant"), texts, strict=True)
+    ]
+    return [{"role": "user", "content": fence.fenced(blocks)}]
+
+
+def _format() -> dict[str, object]:
+    return {"json_schema": {"schema": {"title": "analysis"}}}
 
 
 def _with_deadline(monkeypatch: pytest.MonkeyPatch) -> None:

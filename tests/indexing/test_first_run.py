@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.indexing.product import Log, Product, long, short
+from collections.abc import Mapping
+
+from benchmarks.servers.chat_server import Turn, failing
+from tests.indexing.product import Log, Product, append, long, marker, short, turn
 
 
 def test_demo_requests_are_the_ledger_and_the_answer(product: Product) -> None:
@@ -52,3 +55,47 @@ def test_an_empty_conversation_asks_nothing(product: Product) -> None:
 def _one_number(product: Product, calls: int) -> None:
     assert calls > 0
     assert len(product.seen()) == len(product.ledger()) == product.done("status")["calls_today"] == calls
+
+
+def test_no_more_requests_at_once_than_allowed(product: Product) -> None:
+    source = product.add(long("a1a2", 40), "long")
+    product.set(concurrency="2")
+    valid = product.server.responder
+    assert valid is not None
+    product.answers(lambda body: Turn(text=str(valid(body)), piece=100_000, pause=0.02))
+
+    product.done("index", source)
+
+    assert product.server.most_at_once == 2
+
+
+def test_a_context_that_is_too_small_is_found_out_once(product: Product) -> None:
+    """The server refuses what is too long; halves go through, without loss, and a later run begins with them."""
+    log = long("a1a3", 12)
+    source = product.add(log, "long")
+    valid = product.server.responder
+    assert valid is not None
+
+    def narrow(body: Mapping[str, object]) -> Turn:
+        if len(str(body["messages"])) > 10_000:
+            return failing(400, "This model's maximum context length is 2048 tokens, however you requested 4096")
+        return Turn(text=str(valid(body)))
+
+    product.answers(narrow)
+    first = product.done("index", source)
+    refused = _too_long(product)
+    assert refused > 0
+    _one_number(product, first["calls"])
+
+    append(source, log, [turn(100, 300)])
+    product.done("index", source)
+
+    assert _too_long(product) == refused
+    sent = product.sent_since()
+    assert all(f"end of {marker(number)}" in sent for number in range(12))
+    assert product.done("doctor", "--deep")["ok"]
+
+
+def _too_long(product: Product) -> int:
+    """How many requests of the first level were refused for their length. Joining more parts can be too long anew."""
+    return sum(code == "model_context_too_small" and kind in ("analysis", "map") for kind, _, code in product.ledger())

@@ -58,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _usage_hint(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "history-recall"
+    if isinstance(error, click.NoSuchOption) and path.endswith(" search"):
+        return f"see `{path} --help`; put -- before words that begin with a dash"
     return f"see `{path} --help`"
 
 

@@ -108,6 +108,17 @@ def test_the_demo_conversations_from_listing_to_reading(home: Path, answer: Call
     assert answer("conversations", "--state", "indexed", "--host", "pi")["total"] == 2
 
 
+def test_words_that_begin_with_a_dash_can_be_searched(home: Path, command: Command, answer: Callable[..., Any]) -> None:
+    _demo(home)
+    answer("index-all")
+    code, _, err = command("search", "--type")
+    assert code == 2
+    assert "put -- before" in err
+    code, out, _ = command("search", "--json", "--", "--type")
+    assert code == 0
+    assert json.loads(out)["conversations"]
+
+
 def test_a_second_run_finds_nothing_to_do(home: Path, answer: Callable[..., Any]) -> None:
     _demo(home)
     answer("index-all")

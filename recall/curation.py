@@ -85,7 +85,8 @@ class Curator:
 
     async def curate(self, source: SourceRef, *, force: bool) -> Curated:
         """Index one source. Raises SourceError, ModelError or StateError; nothing of it is visible then."""
-        standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
+        with self._run.cancellation.torn():
+            standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
         if standing.unchanged is not None:
             return self._nothing_to_do(source, standing.unchanged, standing)
         calls = self._road.calls
@@ -96,7 +97,8 @@ class Curator:
         try:
             if not stands(self._run.database, self._profile_no, source, standing):
                 # Another run was faster, and had the lease until now: begin again from what it made.
-                standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
+                with self._run.cancellation.torn():
+                    standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
                 if standing.unchanged is not None:
                     self._release(source)
                     return self._nothing_to_do(source, standing.unchanged, standing)
@@ -149,12 +151,11 @@ class Curator:
         redactor = Redactor(known)
         staging = Staging(self._run.database.staging())
         size = standing.fingerprint.size
-        with PiLog(source, redactor, cancelled=self._run.cancellation) as log:
+        with self._run.cancellation.torn(), PiLog(source, redactor, cancelled=self._run.cancellation) as log:
             for reached in staging.fill(log.entries()):
                 self._run.cancellation.check()
                 self._progress(source, "reading", reached, size)
             outline = log.outline()
-        self._run.cancellation.check()
         staging.mark(outline.marks)
         staging.leave_copies(self._profile_no, None if before is None else before.conversation_no)
         header = outline.header

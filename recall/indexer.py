@@ -85,7 +85,8 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
 
     A source that `rebuild` queued is analysed again here too; one that waits and needs nothing leaves the queue.
     """
-    source = conversations.catalogue_of(run.settings, run.database).resolve(argument)
+    with run.cancellation.torn():
+        source = conversations.catalogue_of(run.settings, run.database).resolve(argument)
     report = Report(1)
     profile_no = _profile(run)
     with run.database.read() as connection:
@@ -163,7 +164,8 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
         if not jobs.is_waiting(connection, profile_no, job.source):
             return  # another run has done it since the queue was read
     try:
-        source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
+        with run.cancellation.torn():
+            source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
         done = await curator.curate(source, force=job.force)
     except RecallError as error:
         if error.code in SKIPPED | _BUSY:
@@ -219,7 +221,8 @@ def _reclaim(run: Run, profile_no: int) -> None:
 
 
 def _fill_queue(run: Run, profile_no: int) -> None:
-    found, _ = conversations.rows(run.settings, run.database)
+    with run.cancellation.torn():
+        found, _ = conversations.rows(run.settings, run.database)
     ready = [(row.source, row.host) for row in found if row.can_be_queued]
     with run.database.read() as connection:
         known = {job.source for job in jobs.waiting(connection, profile_no)}

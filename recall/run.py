@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from recall.errors import StateError
@@ -24,9 +25,14 @@ class Progress:
 
 
 class Cancellation:
-    """A flag that is raised once and stays up. Safe to raise from a signal handler."""
+    """A flag that is raised once and stays up. Safe to raise from a signal handler.
+
+    What only reads can be `torn`: there a signal need not wait for the next look at the flag, which can be far where a
+    line is as long as a file may be. The handler raises `cancelled` itself then.
+    """
 
     def __init__(self) -> None:
+        self.may_tear = False
         self._event = threading.Event()
         self._listeners: list[Callable[[], None]] = []
 
@@ -37,6 +43,17 @@ class Cancellation:
         self._event.set()
         for listener in list(self._listeners):
             listener()
+
+    @contextlib.contextmanager
+    def torn(self) -> Iterator[None]:
+        """What is done inside may end anywhere: it holds no lock, and nothing of it is left but a TEMP table."""
+        self.check()
+        self.may_tear = True
+        try:
+            yield
+        finally:
+            self.may_tear = False
+        self.check()
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` when the flag goes up (from the thread or signal handler that raises it)."""

@@ -118,8 +118,8 @@ class Database:
             if self._connection.in_transaction:
                 yield self._connection
                 return
-            self._connection.execute("BEGIN")
             try:
+                self._connection.execute("BEGIN")
                 # The snapshot is taken by the first read, which waits while another process recovers or closes.
                 self._run("SELECT 1 FROM sqlite_master LIMIT 1")
                 yield self._connection

@@ -48,8 +48,8 @@ class Staging:
 
     def fill(self, entries: Iterator[Entry]) -> Iterator[int]:
         """Stage entries one by one, yielding the byte offset reached after each. TEMP only: takes no lock."""
-        self._connection.execute("BEGIN")
-        try:
+        try:  # a cancel may end this anywhere
+            self._connection.execute("BEGIN")
             for entry in entries:
                 position = entry.position
                 self._connection.execute(

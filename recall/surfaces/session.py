@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from recall.index.database import Database
-from recall.run import Cancellation, Progress, Run
+from recall.run import Cancellation, Progress, Run, cancelled
 from recall.settings import Settings
 
 
@@ -62,7 +62,10 @@ def signals_cancel(cancellation: Cancellation) -> Iterator[None]:
         return
 
     def raise_flag(_number: int, _frame: FrameType | None) -> None:
+        again = cancellation()
         cancellation.cancel()
+        if cancellation.may_tear and not again:
+            raise cancelled()
 
     # One that the caller ignores (`command &` in a script) stays ignored.
     heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]

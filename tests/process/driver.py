@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from recall import indexer
+from recall.__main__ import main
 from recall.index import database
 from recall.models import calls
 from recall.models.choose import choose_model
 from recall.models.tokens import Meter
 from recall.settings import Settings
-from recall.surfaces.cli import main
 from tests.process.provider import Provider
 
 
@@ -145,7 +145,8 @@ def run(spec: Mapping[str, Any], words: Sequence[str]) -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (spec["file_size"], spec["file_size"]))
     if "at" in spec:
         arrange(spec)
-    return main(words)
+    sys.argv = ["history-recall", *words]
+    return main()
 
 
 if __name__ == "__main__":

@@ -115,6 +115,7 @@ def _serve() -> None:
 
 def _watch(request: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command has a handler of its own
     folder = Path(request["folder"])
     pid = os.fork()
     if pid == 0:

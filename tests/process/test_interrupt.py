@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -107,6 +112,53 @@ def test_an_interrupted_batch_keeps_what_it_did(world: World, tmp_path: Path) ->
     assert world.look()["conversations"] == 1
     world.done("index-all")
     assert world.look()["conversations"] == 3
+
+
+def seed_again(world: World) -> World:
+    """The same sources, with an index as it was before anything was tried."""
+    fresh = Path(tempfile.mkdtemp(dir=world.database.parent.parent)) / "data"
+    shutil.copytree(World(world.home).database.parent, fresh)
+    return World(world.home, variables={"HISTORY_RECALL_DB": str(fresh / "index.db")})
+
+
+def test_a_signal_does_not_wait_for_the_end_of_a_long_line(world: World, tmp_path: Path) -> None:
+    # Two megabytes in one record: some seconds of reading, redacting and cutting, without a look at the flag.
+    source = world.log("line", ["lorem ipsum " * 200_000, "And the heron?"])
+    world.done("index", world.log("first", ["Where is the heron?", "The heron is found at the pond."]))
+    for at in ("recall.hosts.parse:Decoded.value", "recall.redact.engine:find", "recall.segment:_both"):
+        note = tmp_path / at.rpartition(":")[2]
+        process = world.start("index", source, at=at, nth=2, do="SIGINT", note=str(note))
+        ran = ended(process)
+        _assert_gone(ran, process, note, world)
+        assert world.found("heron") == {"5e551011-first"}
+        assert_sound(world)
+
+
+def test_signals_at_drawn_moments(seeded: Seeded, seed: Callable[[], World]) -> None:
+    _, before, after, _ = seeded
+    draw = random.Random(67)
+    world = seed()
+    begun = time.monotonic()
+    seed_again(world).done("index", world.folder / "long.jsonl", delay=0.01)
+    whole = time.monotonic() - begun
+    for _ in range(int(os.environ.get("KILLS", "8"))):
+        process = world.start("index", world.folder / "long.jsonl", delay=0.01)
+        assert process.pid
+        time.sleep(draw.uniform(0.0, whole))
+        sent = time.monotonic()
+        process.signal(draw.choice([signal.SIGINT, signal.SIGTERM]))
+        ran = ended(process)
+        # Before there is a handler, a signal ends the process as it ends any.
+        assert ran.code in (0, 130, -signal.SIGINT, -signal.SIGTERM), ran
+        assert process.ended_at - sent < SOON
+        assert "Traceback" not in ran.err
+        assert visible(world) == (after if ran.code == 0 else before)
+        assert_sound(world)
+        assert world.look()["jobs"] == []
+        if ran.code == 0:
+            world = seed_again(world)
+    assert world.done("index", world.folder / "long.jsonl")["failed"] == []
+    assert visible(world) == after
 
 
 def test_what_is_under_way_has_less_than_the_five_seconds_that_a_cancel_may_take() -> None:

@@ -200,14 +200,24 @@ SYNTAXES: tuple[Syntax, ...] = (
 )
 
 # Sentences: the name, perhaps whose it is, a verb, the value.
-_OF = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|in|at|von|für|de|del|do|da|du|pour|para|der|des|vom)\s(?:[\w.@/\-]{1,40}\s){0,4}?[\w.@/\-]{1,40}(?=[\s:]))?"
+_OF = (
+    r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|in|at|from|von|für|fürs|auf|de|del|della|dello|di|do|da|du|des|pour|sur|para|per|der|des|dem|vom|voor|van|для|от|"
+    r"you\s(?:gave|sent)\sme|I\s(?:use|used|got|have)|we\suse|they\s(?:gave|sent)\s(?:me|us))"
+    r"(?:\s[\w.@/\-]{1,40}){0,4}?(?=[\s:]))?"
+)
+_BE = (
+    r"is|was|are|should\sbe|will\sbe|must\sbe|would\sbe|might\sbe|ist|lautet|war|wäre|est|était|es|era|é|è|är|er|to|это|jest|to\sjest|быть|becomes|became|being|equals|reads|"
+    r"(?:is\s|was\s|has\sbeen\s|been\s|got\s|now\s)?(?:set|changed|reset|rotated|updated|switched)\s(?:to|as)|sarà|sera|será|devient|wird|lautete|staat\sop|heißt|ska\svara"
+)
+_NOW = r"(?:(?:now|still|just|simply|actually|currently|literally|also|probably|jetzt|noch|nun|ahora|maintenant|toujours|encore|agora|ora|adesso|теперь)\s)?"
 _VERB = (
-    r"(?:\s(?:is|was|are|should\sbe|will\sbe|must\sbe|ist|lautet|war|est|es|é|è|era|är|er|to|would\sbe|это|is\snow|is\sstill|is\scurrently|is\sjust|"
-    r"(?:is|was|has\sbeen|been|got)?\s?(?:set|changed|reset|rotated|updated)\s(?:to|as)|equals|being|jest)\s(?:now\s|still\s|just\s|simply\s|actually\s|currently\s|literally\s)?(?::\s?)?"
-    r"|’s\s|'s\s|\s?(?:=|:|:|->|→|–|—|- )\s?|\s?(?:是|为|為|就是|設定為|设置为|设为|设成|改成|改为|等于|は、?|が|を|이|가|는|은|를|을)(?:了)?\s?(?::|:)?\s?|\s?\((?=[^()\s]{1,200}\))|\s-\s)"
+    rf"(?:\s(?:{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|- )\s?|"
+    r"\s?(?:已经|已|现在|現在|暂时|目前)?(?:是|为|為|就是|設定為|设置为|设为|设成|设定为|改成了?|改为|換成|换成|等于|叫|は、?|が|を|이|가|는|은|를|을)(?:了|：)?\s?:?\s?|"
+    r"\s?をつかって(?:ください)?\s?:?\s?|\s?(?:を|は|が)?(?:使って|使用して|入力して|設定して|試して)(?:ください|下さい)?\s?[:、]?\s?|"
+    r"\s?\((?=[^()\s]{1,200}\))|\s-\s|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
-BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{1, 200}\)))(?P<q>{QUOTE})?", re.I)
+BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{{1,200}}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.

@@ -16,7 +16,7 @@ _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
     r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|[&*]{1,2}[A-Za-z_][\w.]*|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
     r"|(?:arn|op|vault|ssm|awsssm|secretsmanager|gcpsm|env|file|ref\+\w+|keyring|azurekeyvault|sops|projects|kms|data)[:/]/?[\w./:\-${}#@ ]*"
-    r"|ENC\[.*|@Microsoft\.KeyVault\(.*|!\w+(?:\s.*)?|\w:\\[\w\\. ]*|https?://[^@\s]*"
+    r"|arn:[\w\-]+:.*|ENC\[.*|@Microsoft\.KeyVault\(.*|!\w+(?:\s.*)?|\w:\\[\w\\. ]*|https?://[^@\s]*"
     r"|(?:env|var|local|secrets?|process\.env|os\.environ|import\.meta\.env|config|settings|self|this|args|opts|options|params|"
     r"props|ctx|req|request|module|data|vars|inputs|github|steps|needs|matrix|Deno|System|ENV|app|state|each|lookup)"
     r"(?:\??\.|\[|::|->)[\w.\[\]\"'!?:\->()]*",
@@ -34,6 +34,7 @@ _CALL = re.compile(
     re.S,
 )
 _INDEX = re.compile(r"[A-Za-z_][\w.]*\[(?::|[A-Za-z_+\-][\w+\-.]*|\d{1,2}|[\"'].*)\]?.*", re.S)
+_NO_WORD_OF_OURS = re.compile(r"[^A-Za-z0-9!@#$%^&*+=~]*")
 # A pattern, a template: they stand for values, they are none.
 _PATTERN = re.compile(
     r"\[\^?\\?\w-\w|\(\?[:=!<P]|\\[dwsWDSb](?![A-Za-z])|%\(?\w*\)?[sd](?![A-Za-z0-9])|(?<!\$)\{[\w.!:]{0,30}\}"
@@ -129,6 +130,8 @@ def is_reference(value: str, literal: bool) -> bool:
         return True
     if _PATTERN.search(value) is not None and not value.startswith("$"):
         return True
+    if not value.isascii() and _NO_WORD_OF_OURS.fullmatch(value):
+        return True  # a label or a sentence of another script
     if _MASK.fullmatch(value) or _MARKED.search(value) or value.lower().rstrip("?;,.!") in _WORDS:
         return True
     if _REFERENCE.fullmatch(value):

@@ -1,11 +1,13 @@
-"""A view of a text without what only a terminal or a renderer sees, and the way back to the offsets of the original.
+"""A view of a text without what only a terminal, a renderer or a tool put there, and the way back to the offsets.
 
-Colour codes, zero-width characters and NUL may stand in the middle of a secret or between a name and its value. The rules
-read the view; what they find is cut out of the original.
+Colour codes, zero-width characters and NUL may stand in the middle of a secret or between a name and its value. Tools put
+a line number, a file name, a time or the name of a container in front of every line, and pages write quotes as entities.
+The rules read the view, where a file looks like a file; what they find is cut out of the original.
 """
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 
 _NOISE = re.compile(
     r"\x1b(?:\[[0-9;?]{0,30}[ -/]?[@-~]|\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])"
@@ -13,6 +15,30 @@ _NOISE = re.compile(
 )
 _SIGNS = ("\x1b", "\x00", "\x07", "\x08", "\\u001b[", "\\u001B[", "\\x1b[", "\\x1B[", "\\033[", "\\e[")
 _WIDE_SIGNS = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+# The signs of a wide keyboard that join a name and its value, each as long as the narrow one.
+_WIDE = (("\uff1a", ":"), ("\uff1d", "="), ("\u3000", " "), ("\u00a0", " "))
+_ENTITIES = {
+    "&quot;": '"', "&#34;": '"', "&#x22;": '"', "&apos;": "'", "&#39;": "'", "&#x27;": "'", "&lt;": "<", "&#60;": "<",
+    "&gt;": ">", "&#62;": ">", "&amp;": "&", "&#38;": "&", "&nbsp;": " ",
+}  # fmt: skip
+_ENTITY = re.compile("|".join(_ENTITIES))
+# What a tool writes in front of each line, and the literals one of which is in it.
+_PREFIXES = tuple(
+    (signs, re.compile(rf"(?m)^{prefix}"))
+    for signs, prefix in (
+        (("\n> ", "\n>> "), r"(?:> ?){1,4}"),
+        (("\t", "\u2192"), r"[ \t]{0,8}\d{1,7}(?:\u2192|\t)"),
+        ((" | ", " |\n"), r"(?:[ ]{0,8}\d{1,7}|[\w.\-]{1,40}[-_]\d{1,3}[ ]{0,20}) \|(?: |$)"),
+        (("\n+",), r"\+(?!\+\+ )"),
+        (("\n20", "\n[20"), r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+\-]\d\d:?\d\d)?\]? (?:std(?:out|err) F )?"),
+        ((":", "-"), r"(?:[\w./\-]{1,120}[:\-])?(?P<n>\d{1,7})[:\-]"),
+    )
+)  # fmt: skip
+_ONLY = re.compile(
+    r"(?:> ?){1,4}|[ \t]{0,8}\d{1,7}[\u2192\t]|[\w.\-]{1,40}[-_]\d{1,3}[ ]{0,20} \| "
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+\-]\d\d:?\d\d)?\]? "
+)
+_SAMPLE = 3000
 
 
 class View:
@@ -22,17 +48,38 @@ class View:
         self.text = original
         self._at: list[int] = []
         self._shift: list[int] = []
+        self._wide: dict[int, int] = {}
         plain = original.isascii()
-        if plain and "\\" not in original and "\x1b" not in original and original.isprintable():
-            return
-        if not any(sign in original for sign in _SIGNS) and (plain or not _WIDE_SIGNS.search(original)):
-            return
+        if not plain:
+            for wide, narrow in _WIDE:
+                if wide in original:
+                    original = original.replace(wide, narrow)
+            self.text = original
+        cuts: list[tuple[int, int, str]] = []
+        if not (plain and "\\" not in original and "\x1b" not in original and original.isprintable()) and (
+            any(sign in original for sign in _SIGNS) or (not plain and _WIDE_SIGNS.search(original))
+        ):
+            cuts += ((match.start(), match.end(), "") for match in _NOISE.finditer(original))
+        if "&" in original and ("&quot;" in original or "&#" in original or "&lt;" in original or "&gt;" in original):
+            cuts += ((m.start(), m.end(), _ENTITIES[m.group()]) for m in _ENTITY.finditer(original))
+        if len(original) > 16:
+            cuts += _prefixes(original)
+        if cuts:
+            cuts.sort()
+            self._cut(original, cuts)
+
+    def _cut(self, original: str, cuts: list[tuple[int, int, str]]) -> None:
         parts: list[str] = []
         position = length = 0
-        for match in _NOISE.finditer(original):
-            parts.append(original[position : match.start()])
-            length += match.start() - position
-            position = match.end()
+        for start, end, put in cuts:
+            if start < position:
+                continue
+            parts += original[position:start], put
+            length += start - position
+            position = end
+            if put:
+                self._wide[length] = end - start
+                length += len(put)
             if self._at and self._at[-1] == length:
                 self._shift[-1] = position - length
             else:
@@ -44,8 +91,38 @@ class View:
     def original(self, start: int, end: int) -> tuple[int, int]:
         if not self._at:
             return start, end
-        return start + self._by(start), end - 1 + self._by(end - 1) + 1
+        return start + self._by(start), end - 1 + self._by(end - 1) + self._wide.get(end - 1, 1)
 
     def _by(self, offset: int) -> int:
         index = bisect_right(self._at, offset) - 1
         return self._shift[index] if index >= 0 else 0
+
+
+def _prefixes(text: str) -> Iterator[tuple[int, int, str]]:
+    """What stands in front of the lines, where two lines in a row, or the only line, have the same before them."""
+    if "\n" not in text:
+        match = _ONLY.match(text)
+        if match is not None:
+            yield match.start(), match.end(), ""
+        return
+    for signs, pattern in _PREFIXES:
+        if not any(sign in text for sign in signs) or (
+            len(text) > 2 * _SAMPLE
+            and len(signs[0]) == 1
+            and pattern.search(text[:_SAMPLE]) is None
+            and pattern.search(text[-_SAMPLE:]) is None
+        ):
+            continue
+        held: tuple[int, int] | None = None
+        before = number = -1
+        for match in pattern.finditer(text):
+            here = match.span()
+            above, number = number, int(match["n"]) if "n" in pattern.groupindex else -1
+            if here[0] == before and (number < 0 or number > above):
+                if held is not None:
+                    yield held[0], held[1], ""
+                    held = None
+                yield here[0], here[1], ""
+            else:
+                held = here
+            before = text.find("\n", here[1]) + 1

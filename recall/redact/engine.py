@@ -9,18 +9,26 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from . import assignments, blobs, columns, pem
+from . import assignments, blobs, columns, listed, pem
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
 from .rules_commands import COMMAND_RULES
 from .rules_context import CONTEXT_RULES
+from .rules_files import FILE_RULES
+from .rules_forms import FORM_RULES
 from .rules_vendor import VENDOR_RULES
 from .rules_vendor_more import MORE_VENDOR_RULES
 from .values import PLACEHOLDER
 
+_LETTERS = "etaoinsrhldcumfpgwybvkxjqz"
 VENDOR_WEIGHT, CONTEXT_WEIGHT = 50, 30
-ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES
-ALL_CONTEXT_RULES = CONTEXT_RULES + COMMAND_RULES
+ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES + FORM_RULES
+ALL_CONTEXT_RULES = CONTEXT_RULES + COMMAND_RULES + FILE_RULES
+
+
+def _often(branch: tuple[str, set[str]]) -> tuple[int, str]:
+    """Letters in the order in which texts have them: the branch that fits is found soon."""
+    return (_LETTERS.find(branch[0].lower()) % 99, branch[0])
 
 
 def _trie(words: Iterable[str]) -> str:
@@ -32,7 +40,7 @@ def _trie(words: Iterable[str]) -> str:
             branches[word[0]].add(word[1:])
         else:
             ends = True
-    parts = [re.escape(first) + _trie(rest) for first, rest in sorted(branches.items())]
+    parts = [re.escape(first) + _trie(rest) for first, rest in sorted(branches.items(), key=_often)]
     if not parts:
         return ""
     body = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
@@ -83,6 +91,7 @@ def find(text: str) -> list[tuple[Span, str | None]]:
     spans.extend(_anchored(text, lower, names))
     spans.extend(assignments.find(text, lower, names))
     spans.extend(columns.find(text, lower, names))
+    spans.extend(listed.find(text, lower, names))
     if any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))
     notes: dict[Span, str] = {}

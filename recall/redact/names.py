@@ -1,8 +1,9 @@
 """Whether a name says that its value is secret: ``DB_PASS`` does, ``password_field`` and ``max_tokens`` do not.
 
 A name is split into its words (snake, kebab, dots, camel). The last word that matters decides, after endings such as
-``_PROD`` or ``2`` are taken off. Three strengths come back: 3, the name leaves no doubt; 2, the value has to look like a
-secret as well; 1, a secret word is in there somewhere and the value has to look random.
+``_PROD`` or ``2`` are taken off. Four strengths come back: 3, the name leaves no doubt; 2, the value has to look like a
+secret as well; 1, a secret word is in there somewhere and the value has to look random; 0, a key of a
+table as often as an issued one, and the value has to have the form of an issued key.
 """
 
 import re
@@ -28,6 +29,8 @@ NAME_ANCHORS = (
     "şifre", "sifre", "salasana", "adgangskode", "heslo", "jelszó", "mật khẩu", "пароль", "пароля", "токен", "ключ",
     "contraseña", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "凭证", "憑證", "凭据", "私钥", "パスワード", "トークン", "秘密鍵", "キー",
     "暗証番号", "シークレット", "認証情報", "合言葉", "비밀번호", "암호", "토큰", "秘钥", "passcode", "verification", "验证码", "recovery", "pfx", "webhook",
+    "chave", "chiave", "clé", "llave", "segredo", "secreto", "segreto", "jeton", "geheim", "schlüssel", "schluessel", "sleutel", "klucz",
+    "community", "mot de passe", "identifiant",
     "parol", "สผ่าน", "كلمة", "סיסמה", "κωδικός", "пасс", "lozinka", "geslo", "parool",
 )  # fmt: skip
 
@@ -72,6 +75,9 @@ _DOUBTFUL = {
     "session": "session", "sessid": "session", "sid": "session", "pat": "token", "jwt": "token",
     "bearer": "token", "seed": "seed", "secrets": "secret", "passwords": "password", "tokens": "token", "clave": "password",
     "parola": "password", "login": "credential", "code": "code", "pwds": "password", "pfx": "private-key", "pepper": "salt",
+    "chave": "api-key", "chiave": "api-key", "clé": "api-key", "cle": "api-key", "llave": "api-key", "schlüssel": "api-key",
+    "schluessel": "api-key", "sleutel": "api-key", "klucz": "api-key", "segredo": "secret", "secreto": "secret", "segreto": "secret",
+    "jeton": "token", "geheimnis": "secret", "community": "password", "geheim": "secret", "identitytoken": "token",
     "parol": "password", "geslo": "password", "parool": "password", "pswd": "password", "psw": "password",
 }  # fmt: skip
 
@@ -120,6 +126,8 @@ _PLAIN_KEY = _set(
     "musical off turn low high on in is physical press keyboard layer bin scan virtual named dictionary hash obj tool file path "
     "doc document input output model agent command cmd action thread run step test temp tmp topic chunk entry placement"
 )
+
+_ISSUED_KEY = _set("primary secondary routing storage context integration flag shared message tag")
 
 # Endings that say where or which, not what.
 _WHERE = _set(
@@ -191,8 +199,10 @@ def _doubtful(words: list[str], name: str) -> Name | None:
     last, before = words[-1], words[:-1]
     kind = _DOUBTFUL[last]
     if last in ("key", "keys"):
-        if not before or before[-1] in _PLAIN_KEY:
+        if not before:
             return None
+        if before[-1] in _PLAIN_KEY:
+            return Name("api-key", 0) if before[-1] in _ISSUED_KEY else None
         return Name("api-key", 2)
     if last in ("pass", "pw", "psw", "pswd", "psk", "parola", "clave", "geslo", "parool", "parol"):
         if before and before[-1] in (
@@ -253,6 +263,8 @@ def _trailing(words: list[str]) -> Name | None:
     last = words[-1]
     if last == "hash" and len(words) > 1 and words[-2] in ("password", "passwd", "pwd", "pass"):
         return Name("password-hash", 2)
+    if words == ["sessionid"]:
+        return Name("session", 1)
     if last == "id" and len(words) > 1:
         if words[-2] in ("session", "sess"):
             return Name("session", 1)

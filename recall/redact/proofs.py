@@ -39,6 +39,8 @@ _STOP_WORDS = frozenset(
     "confirmed confidential automatically generated. stale broken unclear clear ambiguous handled managed injected loaded parsed sourced "
     "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
 )
+_ISSUED = re.compile(r"[A-Za-z0-9+/]{40,}={1,2}|[0-9a-f]{32}|[A-Za-z0-9]{40,90}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
 
 
@@ -52,6 +54,8 @@ def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
             or (name.kind == "otp" and looks_secret(value))
             or bool(re.fullmatch(r"\d{3}[- ]\d{3}|[a-z0-9]{4,6}-[a-z0-9]{4,6}", value))
         )
+    if name.strength == 0:
+        return _ISSUED.fullmatch(value) is not None and looks_random(value)
     if name.strength == 1:
         return looks_random(value)
     if name.kind == "session" and is_public_id(value):
@@ -146,6 +150,8 @@ def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
         return False
     if name.kind in ("pin", "otp"):
         return verb and value.isdigit() and 4 <= len(value) <= 8
+    if name.strength == 0:
+        return _ISSUED.fullmatch(value) is not None and looks_random(value)
     if name.strength == 1:
         return looks_random(value) and len(value) >= 12
     if not verb and "/" in value and not re.search("[+=]", value):
@@ -153,7 +159,7 @@ def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
     if value.isdigit():
         return verb and name.kind == "password" and len(value) >= 4
     if is_public_id(value) and name.strength < 3:
-        return False
+        return verb and name.kind in ("token", "api-key", "secret", "key") and _UUID.fullmatch(value) is not None
     if (looks_secret(value) and not re.fullmatch(r"[A-Za-z]+[-/][A-Za-z/-]+", value)) or (
         looks_random(value) and len(value) >= 10
     ):

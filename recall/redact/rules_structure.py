@@ -12,7 +12,7 @@ from .rule import QUOTE
 
 SPACE = r"(?:[ \t\u3000]|\\\r?\n)"
 BREAK = r"(?:[ \t\u3000\r\n]|\\n|\\r|\\t)"
-_TYPE = r"(?:\s{0,4}:\s{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
+_TYPE = r"(?:\s?\{[^{}\n]{0,60}\})?(?:\s{0,4}:\s{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
 _OPERATOR = rf"{SPACE}{{0,40}}(?:===?|!==?|=>|->|:=|::?=?|\?\?=|\|\|=|[?+.]?=|:|=|<-|⇒|→)(?!\s{{0,2}}[=>])"
 _STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2}|\[\](?:byte|rune|u8|char))\s?(?:\(|::from\(|(?=\")))?"
 _OPENING = rf"(?P<q>\"\"\"|'''|{QUOTE})"
@@ -24,6 +24,11 @@ _SPACED_BEFORE = re.compile(
     r"wifi-sec\.|alias\sset|set|user(?:name)?\s\S{1,60})\s{1,6}[\w.\-/:]{0,40}$"
 )
 _SETS_BEFORE = re.compile(r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3})\s{1,6}[\w.\-]{0,40}$")
+_SETTER = re.compile(
+    r"(?i)(?:fill|type|setenv|set|put|put\w{0,12}|set\w{0,16}|fetch|getenv|getenv_or|get|environ\.get|env|getproperty|setproperty|add|append|insert|send_?keys|setvalue|field|buildconfigfield|"
+    r"environmentvariable|config|define|environ|header|withenv|with\w{1,12}|secret|param|hset|hmset|property|option|credential|input|clear|change|enter\w{0,10}|lookup|getordefault|std::env::set_var|set_var|putenv|login|default)"
+    r"\(\s{0,8}(?:[\w.]{1,30},\s?|[\"'][\w.\- ]{1,30}[\"'],\s?)?\w?[\"'`](?:[^\"'`\n(),]{0,60}[\W_]|\w{0,30})?$"
+)
 _FIRST_ARGUMENT = re.compile(r"[\w\])]\(\s{0,8}\w?[\"'`][\w.\-/:]{0,40}$")
 _FLAG_BEFORE = re.compile(r"(?:^|[\s\"'`\[,(|])(?:--?|/)[\w.]{0,20}$")
 _PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body)"
@@ -98,6 +103,33 @@ SYNTAXES: tuple[Syntax, ...] = (
         _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"),
         "sign",
         _FIRST_ARGUMENT,
+    ),
+    Syntax(
+        "argument of a setter",
+        "qo",
+        _join(rf"(?:[\"']?\])?{QUOTE}\)?\s{{0,4}}(?:,|\.(?:fill|type|send_keys|sendKeys|setValue|set|val|clear\(\)\.type|should\([^()\n]{{1,40}}\)\.type|setValue|value)\()\s{{0,8}}(?:@?[\"'](?=\\{{1,3}}[\"']))?{_STRING_PREFIX}{_OPENING}"),
+        "weak",
+        _SETTER,
+    ),
+    Syntax(
+        "typed into a field",
+        "qo",
+        _join(rf"(?:[\"']?\]|\w{{0,20}})?(?:{QUOTE})?\)(?:\.\w{{1,20}}\([^()\n]{{0,40}}\)){{0,3}}\.(?:fill|type|send_?keys|setvalue|set|val|value|press_?sequentially|pressSequentially|enter_?text|typetext|input|clear_and_type)\(\s{{0,4}}{_OPENING}"),
+        "weak",
+    ),
+    Syntax(
+        "function that returns",
+        "o",
+        _join(rf"\([^()\n]{{0,80}}\)(?:\s?(?:->|:)\s?[\w.\[\]<>|]{{1,40}})?\s{{0,4}}(?::|\{{|=>|=)\s{{0,24}}(?:return\s|=>\s?)?{_STRING_PREFIX}{_OPENING}"),
+        "sign",
+    ),
+    Syntax(
+        "element beside its name",
+        "so",
+        _join(r"</\w{1,20}>(?:\s|\\n|\\r|\\t){0,60}<\w{1,20}(?:\s[^<>\n]{0,80})?>(?:<!\[CDATA\[)?"),
+        "weak",
+        re.compile(r"<\w{1,20}(?:\s[^<>\n]{0,80})?>[\w.\- ]{0,40}$"),
+        "<]",
     ),
     Syntax(
         "table cell",
@@ -216,7 +248,8 @@ _VERB = (
     r"\s?をつかって(?:ください)?\s?:?\s?|\s?(?:を|は|が)?(?:使って|使用して|入力して|設定して|試して)(?:ください|下さい)?\s?[:、]?\s?|"
     r"\s?\((?=[^()\s]{1,200}\))|\s-\s|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
-SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_OF}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
+_WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso)){0,2}"
+SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_WHICH}{_OF}{_WHICH}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
 BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{{1,200}}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 

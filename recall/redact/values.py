@@ -37,7 +37,7 @@ _INDEX = re.compile(r"[A-Za-z_][\w.]*\[(?::|[A-Za-z_+\-][\w+\-.]*|\d{1,2}|[\"'].
 _NO_WORD_OF_OURS = re.compile(r"[^A-Za-z0-9!@#$%^&*+=~]*")
 # A pattern, a template: they stand for values, they are none.
 _PATTERN = re.compile(
-    r"\[\^?\\?\w-\w|\(\?[:=!<P]|\\[dwsWDSb](?![A-Za-z])|%\(?\w*\)?[sd](?![A-Za-z0-9])|(?<!\$)\{[\w.!:]{0,30}\}"
+    r"\[\^?\\?\w-\w|\(\?[:=!<P]|\\[dwsWDSb](?![A-Za-z])|%(?:\(\w*\)|[\d.\-+]{0,6})[sd](?![A-Za-z0-9])|(?<!\$)\{[\w.!:]{0,30}\}"
 )
 _ATTRIBUTE = re.compile(r"[&*!@]*[A-Za-z_]\w*(?:(?:\??\.|::|->)[A-Za-z_]\w*)+[!?]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
@@ -67,6 +67,7 @@ _PROSE = re.compile(
     r"from|has|have|will|was|can|cannot|an?|per|used|new|forgot|confirm|reset|change|use|using|only|if|when|missing|wrong|"
     r"field|here|found|on|by|as|it)\b"
 )
+_DENSE_WORD = re.compile(r"(?=[^\s]{0,40}[0-9])(?=[^\s]{0,40}[A-Z])(?=[^\s]{0,40}[a-z])[^\s]{7,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _NUMBER = re.compile(r"[+\-]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?[a-zA-Z%]{0,4}")
@@ -215,6 +216,8 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         return False
     if " " in value.strip():
         words = value.split()
+        if len(words) <= 3 and _DENSE_WORD.search(value) and not _PROSE.search(value) and not re.search(r"[()=;]", value):
+            return True
         return (
             len(words) <= 30
             and not _PROSE.search(value)

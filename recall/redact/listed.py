@@ -1,0 +1,180 @@
+"""Secrets that stand together: codes for a rainy day, the members of a private key, of an object that says secret, phrases.
+
+One word calls for each of them; what is read behind it is bounded, and each place is read once.
+"""
+
+import re
+from collections.abc import Iterator
+
+from .names import Name, judge
+from .proofs import accept
+from .rule import QUOTE, Span
+from .values import PLACEHOLDER, entropy, is_public_id, is_reference, is_weak_secret, looks_random
+
+WEIGHT = 18
+_CODES = re.compile(
+    r"(?:recovery|backup|scratch|emergency|rescue|one[- ]time|2fa|mfa|two[- ]factor|otp|security|login|access|device|einmal)[\w\- ()/]{0,40}?(?:codes|keys|tans|passcodes)|"
+    r"(?:wiederherstellungs|sicherungs|backup-?)codes|códigos de (?:recuperación|recuperação|respaldo|seguridad)|codes de (?:secours|récupération)|codici di (?:backup|recupero)"
+    r"|резервные коды|коды восстановления|恢复代码|恢复码|备用码|備用碼|リカバリーコード|バックアップコード|복구 코드|백업 코드",
+    re.I,
+)
+_CODE_SIGNS = ("codes", "recovery keys", "backup keys", " tans", "codici", "códigos", "коды", "恢复代码", "恢复码", "备用码", "備用碼", "リカバリーコード", "バックアップコード", "복구 코드", "백업 코드")  # fmt: skip
+_CODE = re.compile(
+    r"(?<![\w\-])(?=[A-Za-z0-9\- ]*[0-9])(?:[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,5}|[A-Za-z0-9]{8,16}|[0-9]{4} [0-9]{4}(?: [0-9]{4}){0,2})(?![\w\-])"
+)
+_KEYED = re.compile(
+    rf"(?:{QUOTE})(?:d|p|q|dp|dq|qi|k)(?:{QUOTE})\s{{0,8}}:\s{{0,8}}(?:{QUOTE})(?P<v>[A-Za-z0-9_\-+/=]{{14,4000}})"
+)
+_PARENT = re.compile(
+    rf"(?:{QUOTE})?(?P<n>[A-Za-z][\w.\-]{{1,60}})(?:{QUOTE})?\s{{0,4}}[:=]?\s{{0,4}}(?:\(|=>)?\s{{0,4}}\{{(?P<b>[^{{}}]{{0,600}})"
+)
+_MEMBER = re.compile(
+    rf"(?:{QUOTE})?\b(?P<n>key|value|result|default|data|secret|content|plaintext|string|current|old|new|raw|val|hash|id|bcrypt_hash|primary|secondary)(?:{QUOTE})?\s{{0,4}}(?:[:=]|=>)\s{{0,4}}(?:{QUOTE})(?P<v>[^\"'`\\\n]{{3,2000}})",
+    re.I,
+)
+_SECTION = re.compile(
+    r"(?m)^(?P<i>[ \t]{0,20})(?:- )?[\"']?(?P<n>[A-Za-z][\w.\-]{1,40})[\"']?:[ \t]*\r?\n(?P<b>(?:(?P=i)[ \t]{1,8}[^\n]{0,300}(?:\n|$)){1,8})"
+)
+_LINE_MEMBER = re.compile(
+    r"(?m)^[ \t]*(?P<n>key|value|secret|default|result|data|plaintext):[ \t]+[\"']?(?P<v>[^\s\"'#|>&*!{\[][^\s\"'#]{7,2000})[\"']?[ \t]*\r?$"
+)
+_TYPE_IS = re.compile(r"type\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"'](?:random_|tls_|\w{0,40})$")
+_KEY_IS = re.compile(rf"(?:{QUOTE})\s{{0,4}}:\s{{0,4}}(?:{QUOTE})(?P<v>[^\"'\\\s]{{16,2000}})")
+_OBJECT_ABOVE = re.compile(rf"(?:{QUOTE})([\w.\-]{{2,40}})(?:{QUOTE})\s{{0,4}}:\s{{0,4}}\{{[^{{}}]{{0,300}}$")
+_TYPED_MEMBER = re.compile(
+    rf"(?:{QUOTE})(?:result|bcrypt_hash|value|secret|secret_string|key|token|b64_std|hex|private_key_pem)(?:{QUOTE})\s{{0,4}}:\s{{0,4}}(?:{QUOTE})(?P<v>[^\"\\\n]{{4,2000}})"
+)
+_WORD_LIST = re.compile(
+    r"(?<![A-Za-z])(?P<v>(?:\d{1,2}[.):]\s{0,3})?[a-z]{3,8}(?:(?:[ ]|,[ ]?|\s{0,4}\n\s{0,4}|\s{1,4}\d{1,2}[.):]\s{0,3}|[ \t]{1,8}){1,2}(?:\d{1,2}[.):]\s{0,3})?[a-z]{3,8}){11,23})(?![A-Za-z])"
+)
+_NO_PHRASE = re.compile(
+    r"\b(?:the|and|for|that|this|with|from|are|was|not|you|your|our|has|have|will|would|should|must|can|which|into|its|all|any|but|been|were|they|them|when|then|than|what|where|how|who|why|may|his|her|their|out|also|only|such|these|those|does|did|using|used|uses)\b"
+)
+_BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
+
+
+def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
+    if "cod" in lower or not text.isascii() or "tans" in lower or "keys" in lower:
+        yield from _codes(text, lower)
+    if "kty" in lower:
+        for at in re.finditer(r"kty", text):
+            for member in _KEYED.finditer(text, max(0, at.start() - 3000), at.end() + 3000):
+                yield Span(member.start("v"), member.end("v"), "private-key", WEIGHT)
+    if hits and "{" in text:
+        yield from _members(text, hits)
+    if ":\n" in text or ":\r\n" in text:
+        yield from _sections(text, lower)
+    if "seed" in lower or "mnemonic" in lower or "phrase" in lower or "wallet" in lower or "keypair" in lower:
+        yield from _phrases(text, lower)
+
+
+def _heads(text: str, lower: str) -> Iterator[re.Match[str]]:
+    for sign in _CODE_SIGNS:
+        at = lower.find(sign)
+        while at >= 0:
+            head = _CODES.search(text, max(0, at - 60), at + len(sign))
+            if head is not None:
+                yield head
+            at = lower.find(sign, at + len(sign))
+
+
+def _codes(text: str, lower: str) -> Iterator[Span]:
+    """The codes behind a word for them: on its line, and on the lines below for as long as they hold nothing else."""
+    done = 0
+    for head in _heads(text, lower):
+        if head.start() < done:
+            continue
+        position = head.end()
+        line_end = text.find("\n", position, position + 600)
+        for number in range(40):
+            stop = line_end if line_end >= 0 else min(len(text), position + 600)
+            found = [code for code in _CODE.finditer(text, position, stop) if not is_public_id(code.group())]
+            rest = text[position:stop]
+            if number:
+                bare = PLACEHOLDER.sub("", _CODE.sub("", rest))
+                if len(re.sub(r"[\s\d\-*•.,;:|)(\]\[\"'`>#x✓✔☐\\]|\\n|&\w+;|</?\w+>", "", bare)) > 2 or (not rest.strip() and number > 2):
+                    break
+            elif found and not re.match(r"[\s\"'`*:=()\[\w]{0,40}?[:=(\[]", rest):
+                found = []
+            for code in found:
+                done = code.end()
+                yield Span(code.start(), code.end(), "recovery-code", WEIGHT)
+            if line_end < 0:
+                break
+            position = line_end + 1
+            line_end = text.find("\n", position, position + 600)
+
+
+def _members(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
+    """``"Jwt": {"Key": …}``: the name of the object says what its plain member is; and a resource that has a type."""
+    done = 0
+    for start, end in hits:
+        yield from _by_type(text, start)
+        if start < done:
+            continue
+        low = start
+        while low > start - 60 and low > 0 and (text[low - 1].isalnum() or text[low - 1] in "_.-"):
+            low -= 1
+        opens = text.find("{", end, end + 60)
+        parent = _PARENT.match(text, low) if opens >= 0 else None
+        if parent is None:
+            continue
+        said = judge(parent["n"])
+        if said is None or said.strength < 1:
+            continue
+        done = end
+        for member in _MEMBER.finditer(text, parent.start("b"), parent.end("b")):
+            if member["n"].lower() in ("id", "hash") or is_reference(member["v"], True):
+                continue
+            if accept(member["v"], Name(said.kind, min(said.strength, 3)), "sign", True):
+                yield Span(member.start("v"), member.end("v"), said.kind, WEIGHT)
+
+
+def _by_type(text: str, start: int) -> Iterator[Span]:
+    """A resource of a type that says secret holds it as a plain member; a plain ``key`` is what its object says."""
+    if _TYPE_IS.search(text, max(0, start - 70), start) is not None:
+        for member in _TYPED_MEMBER.finditer(text, start, min(len(text), start + 1500)):
+            if is_weak_secret(member["v"], True) and not is_public_id(member["v"]):
+                yield Span(member.start("v"), member.end("v"), "secret", WEIGHT)
+                break
+    if text[start : start + 3].lower() == "key" and text[start - 1 : start] in ("'", '"', "`"):
+        key = _KEY_IS.match(text, start + 3)
+        above = _OBJECT_ABOVE.search(text, max(0, start - 360), start) if key is not None else None
+        if key is not None and above is not None and _section_key(above.group(1), key["v"]):
+            yield Span(key.start("v"), key.end("v"), "api-key", WEIGHT)
+
+
+def _section_key(parent: str, value: str) -> bool:
+    said = judge(parent + "_key")
+    return said is not None and said.strength >= 2 and not is_public_id(value) and looks_random(value) and entropy(value) > 3
+
+
+def _sections(text: str, lower: str) -> Iterator[Span]:
+    """The same in YAML: ``jwt:`` and below it ``key: …``."""
+    if not any(f"{name}: " in lower for name in ("key", "value", "secret", "default", "result", "data", "plaintext")):
+        return
+    for section in _SECTION.finditer(text):
+        said = judge(section["n"])
+        for member in _LINE_MEMBER.finditer(text, section.start("b"), section.end("b")):
+            if member["n"] == "key" and _section_key(section["n"], member["v"]):
+                yield Span(member.start("v"), member.end("v"), "api-key", WEIGHT)
+            elif said is not None and said.strength >= 2 and not is_reference(member["v"], False) and accept(member["v"], said, "secret", False):
+                yield Span(member.start("v"), member.end("v"), said.kind, WEIGHT)
+
+
+def _phrases(text: str, lower: str) -> Iterator[Span]:
+    """The words of a wallet behind a word for them, and its key as a list of bytes."""
+    done = 0
+    for near in re.finditer(r"seed|mnemonic|phrase|wallet|keypair", lower):
+        if near.start() < done:
+            continue
+        done = near.end() + 100
+        low, high = max(0, near.start() - 40), min(len(text), near.end() + 500)
+        for words in _WORD_LIST.finditer(text, near.end(), high):
+            count = len(re.findall(r"[a-z]{3,8}", words["v"]))
+            if words.start() - near.end() < 160 and count >= 12 and not _NO_PHRASE.search(words["v"]):
+                done = words.end()
+                yield Span(words.start("v"), words.end("v"), "mnemonic", WEIGHT + 30)
+        for numbers in _BYTES.finditer(text, low, min(len(text), near.end() + 900)):
+            if all(int(part) < 256 for part in numbers["v"].split(",")):
+                yield Span(numbers.start("v"), numbers.end("v"), "ledger-key", WEIGHT)

@@ -13,7 +13,7 @@ from . import rules_structure as rules
 from .names import NAME_ANCHORS, Name, judge
 from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
 from .rule import Span
-from .values import has_digit, is_weak_secret
+from .values import has_digit, is_phrase, is_weak_secret
 
 REACH = 8192
 WEIGHT = 20
@@ -27,6 +27,7 @@ _BARE = re.compile(
     rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|&(?!\s|$|[\"'`]|\w{{1,8}};|#\d{{1,4}};|{_PAIR})|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
 )
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
+_ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
     r"(?i)(?:^|[^A-Za-z0-9])((?:api|secret|access|private|auth|signing|encryption|master|license|licence|account|shared|service|deploy|client|bearer|"
@@ -130,9 +131,9 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     block = _block(text, end, name)
     if block is not None:
         return block
-    if "phrase" in word.lower() or name.kind == "mnemonic":
+    if name.strength >= 2 and (name.kind in ("password", "mnemonic", "seed") or "phrase" in word.lower()):
         words = rules.PHRASE.match(text, end)
-        if words is not None and (words["v"].count(" ") >= 11 or is_weak_secret(words["v"], False)):
+        if words is not None and is_phrase(words["v"], "phrase" in word.lower() or name.kind == "mnemonic"):
             return Span(words.start("v"), words.end("v"), name.kind, WEIGHT)
     if near[-1:] in ('"', "'"):
         turned = rules.TURNED.search(text, max(0, start - 330), start)
@@ -215,6 +216,10 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and not re.search(r"[\"'`(){}\[\]\\<>]|[,;]$|&\w+=", whole.group()):
             return whole.end()
+    if syntax.name == "assignment, loose" and text[start - 2 : start] == ": " and LINE_START.search(before):
+        whole = _REST_OF_LINE.match(text, start)
+        if whole is not None and _ODD_QUOTE.fullmatch(whole.group()):
+            return whole.end()
     match = _BARE.match(text, start)
     if match is None:
         return None
@@ -267,7 +272,7 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
             if close is None:
                 continue
             value = text[joined.end() : close]
-            if " " not in value and accept(value, name, "sign" if pattern is rules.BESIDE else "weak", True):
+            if (" " not in value or is_phrase(value, "phrase" in text[start:end].lower())) and accept(value, name, "sign" if pattern is rules.BESIDE else "weak", True):
                 return Span(joined.end(), close, name.kind, WEIGHT)
             continue
         match = _BARE.match(text, joined.end())

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .names import Name, judge
 from .proofs import accept
 from .rule import QUOTE, Span
-from .values import PLACEHOLDER, entropy, is_public_id, is_reference, is_weak_secret, looks_random
+from .values import PLACEHOLDER, entropy, has_digit, is_public_id, is_reference, is_weak_secret, looks_random
 
 WEIGHT = 18
 _CODES = re.compile(
@@ -50,6 +50,7 @@ _WORD_LIST = re.compile(
 _NO_PHRASE = re.compile(
     r"\b(?:the|and|for|that|this|with|from|are|was|not|you|your|our|has|have|will|would|should|must|can|which|into|its|all|any|but|been|were|they|them|when|then|than|what|where|how|who|why|may|his|her|their|out|also|only|such|these|those|does|did|using|used|uses)\b"
 )
+_NEAR_PHRASE = re.compile("seed|mnemonic|phrase|wallet|keypair|助记词|助記詞|フレーズ|frase|фраз|мнемо|니모닉|시드|シード")
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 
 
@@ -64,7 +65,7 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         yield from _members(text, hits)
     if ":\n" in text or ":\r\n" in text:
         yield from _sections(text, lower)
-    if "seed" in lower or "mnemonic" in lower or "phrase" in lower or "wallet" in lower or "keypair" in lower:
+    if _NEAR_PHRASE.search(lower) is not None:
         yield from _phrases(text, lower)
 
 
@@ -84,6 +85,7 @@ def _codes(text: str, lower: str) -> Iterator[Span]:
     for head in _heads(text, lower):
         if head.start() < done:
             continue
+        same: re.Pattern[str] | None = None
         position = head.end()
         line_end = text.find("\n", position, position + 600)
         for number in range(40):
@@ -91,12 +93,18 @@ def _codes(text: str, lower: str) -> Iterator[Span]:
             found = [code for code in _CODE.finditer(text, position, stop) if not is_public_id(code.group())]
             rest = text[position:stop]
             if number:
-                bare = PLACEHOLDER.sub("", _CODE.sub("", rest))
+                if same is not None:
+                    found += [code for code in same.finditer(text, position, stop) if not has_digit(code.group())]
+                bare = PLACEHOLDER.sub("", _CODE.sub("", same.sub("", rest) if same is not None else rest))
+                bare = re.sub(r"</?\w{1,20}>", "", bare)
                 if len(re.sub(r"[\s\d\-*•.,;:|)(\]\[\"'`>#x✓✔☐\\]|\\n|&\w+;|</?\w+>", "", bare)) > 2 or (not rest.strip() and number > 2):
                     break
             elif found and not re.match(r"[\s\"'`*:=()\[\w]{0,40}?[:=(\[]", rest):
                 found = []
             for code in found:
+                if same is None and "-" in code.group():
+                    shape = "-".join(f"[A-Za-z0-9]{{{len(part)}}}" for part in code.group().split("-"))
+                    same = re.compile(rf"(?<![\w\-]){shape}(?![\w\-])")
                 done = code.end()
                 yield Span(code.start(), code.end(), "recovery-code", WEIGHT)
             if line_end < 0:
@@ -165,7 +173,7 @@ def _sections(text: str, lower: str) -> Iterator[Span]:
 def _phrases(text: str, lower: str) -> Iterator[Span]:
     """The words of a wallet behind a word for them, and its key as a list of bytes."""
     done = 0
-    for near in re.finditer(r"seed|mnemonic|phrase|wallet|keypair", lower):
+    for near in _NEAR_PHRASE.finditer(lower):
         if near.start() < done:
             continue
         done = near.end() + 100

@@ -30,7 +30,7 @@ NAME_ANCHORS = (
     "contraseña", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "凭证", "憑證", "凭据", "私钥", "パスワード", "トークン", "秘密鍵", "キー",
     "暗証番号", "シークレット", "認証情報", "合言葉", "비밀번호", "암호", "토큰", "秘钥", "passcode", "verification", "验证码", "recovery", "pfx", "webhook",
     "chave", "chiave", "clé", "llave", "segredo", "secreto", "segreto", "jeton", "geheim", "schlüssel", "schluessel", "sleutel", "klucz",
-    "community", "mot de passe", "identifiant",
+    "community", "mot de passe", "identifiant", "助记词", "助記詞", "フレーズ", "frase", "фраз", "мнемо", "니모닉", "시드", "シード", "아이디키", "키", "鍵", "秘密", "비밀", "salasana", "パス",
     "parol", "สผ่าน", "كلمة", "סיסמה", "κωδικός", "пасс", "lozinka", "geslo", "parool",
 )  # fmt: skip
 
@@ -139,10 +139,10 @@ _WHERE = _set(
 
 _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-zà-ž]+|[A-Z]+|[0-9]+")
 _FOREIGN = re.compile(
-    r"密码|密碼|口令|パスワード|暗証番号|合言葉|비밀번호|암호|парол|пасс|hasło|lösenord|şifre|jelszó|mật khẩu|contraseña|คลุม|สผ่าน|كلمة|סיסמה|κωδικός"
+    r"助记词|助記詞|フレーズ|мнемо|니모닉|パスコード|パスフレーズ|暗号|暗証|密码|密碼|口令|パスワード|暗証番号|合言葉|비밀번호|암호|парол|пасс|hasło|lösenord|şifre|jelszó|mật khẩu|contraseña|คลุม|สผ่าน|كلمة|סיסמה|κωδικός"
 )
 _FOREIGN_TOKEN = re.compile(
-    r"密钥|密鑰|秘钥|私钥|令牌|凭证|憑證|凭据|トークン|秘密鍵|シークレット|認証情報|토큰|токен|ключ|APIキー|キー$|验证码"
+    r"(?:접근|비밀|개인|인증|API\s?)키|シード|시드|秘密|API鍵|アクセスキー|密钥|密鑰|秘钥|私钥|令牌|凭证|憑證|凭据|トークン|秘密鍵|シークレット|認証情報|토큰|токен|ключ|APIキー|キー$|验证码"
 )
 
 
@@ -235,6 +235,8 @@ def _doubtful(words: list[str], name: str) -> Name | None:
         return Name(kind, 3 if before or last == "psk" else 2)
     if last in ("passwords", "pwds"):
         return Name(kind, 3)
+    if last == "community":
+        return Name(kind, 2) if before and before[-1] in ("snmp", "ro", "rw", "read", "write", "trap") else None
     if last == "token":
         return Name(kind, 3 if before and not name.islower() else 2)
     if last in ("code",):

@@ -40,6 +40,7 @@ _STOP_WORDS = frozenset(
     "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
 )
 _ISSUED = re.compile(r"[A-Za-z0-9+/]{40,}={1,2}|[0-9a-f]{32}|[A-Za-z0-9]{40,90}")
+_WORDS_JOINED = re.compile(r"[a-z]{3,}_[a-z]{3,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
 
@@ -85,9 +86,13 @@ def accept_bare(text: str, before: str, word: str, start: int, end: int, name: N
     if value == word.rsplit(".", 1)[-1] or (syntax.proof in ("lone", "column") and not at_edge):
         return False
     if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
-        return accept(value, name, "secret", False) and (syntax.proof != "column" or looks_random(value))
+        sure = syntax.proof != "column" or looks_random(value) or _UUID.fullmatch(value) is not None
+        return accept(value, name, "secret", False) and (
+            sure or (name.kind == "pin" and "_" in word and LINE_START.search(before) is not None)
+        )
     if not is_weak_secret(value, False):
-        return False
+        words = _WORDS_JOINED.fullmatch(value) is not None and at_edge and word.isupper()
+        return words and syntax.name == "assignment, tight" and LINE_START.search(before) is not None and is_weak_secret(value, True)
     if syntax.proof == "column":
         sure = (
             looks_secret(value)

@@ -215,10 +215,9 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule(
         "redis user",
         "password",
-        "acl setuser|\nuser |user ",
-        r"(?:ACL\sSETUSER|^user|\nuser)\s\S{1,60}\s[^\n]{0,200}?(?<=\s)>(?P<v>[^\s\"']{3,200})",
+        "acl setuser|user ",
+        r"(?<![\w.\-])(?:ACL\sSETUSER|user)\s\S{1,60}\s(?:on|off|[~+\-&@]\S{1,40})(?:\s[^\s>]\S{0,60}){0,8}\s>(?P<v>[^\s\"'\\]{3,200})",
         _argument,
-        1,
     ),
     _rule(
         "netrc",
@@ -328,8 +327,8 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "basic auth pair",
         "password",
         "auth=|auth(|basicauth|basic_auth|auth:|login(|connect(|authenticate(|credentials(|.login",
-        r"(?:auth\w*|login|connect|authenticate|credentials)\s?[=:(]\s?\(?\s?[\"'][\w.@\-+]{1,80}[\"'],\s?[\"'](?P<v>[^\"'\n ]{3,200})[\"']",
-        lambda v: _value(v) and _shape(v),
+        r"(?:auth\w*|log_?in\w{0,12}|sign_?in\w{0,12}|connect|authenticate|credentials)\s?[=:(]\s?\(?\s?[\"'][\w.@\-+]{1,80}[\"'],\s?(?P<q>[\"'])(?P<v>(?:(?!(?P=q))[^\n ]){3,200})(?P=q)(?=\s?[),])",
+        lambda v: _value(v) and (_shape(v) or v.count("-") >= 2 or re.search(r"[!@#$%^&*(|+=]", v) is not None),
         12,
     ),
     _rule(
@@ -343,7 +342,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "expect sends",
         "password",
         "assword",
-        r"assword[^\n]{0,60}[\"'}]?[\s,]{1,4}\{?\s{0,8}(?:exp_)?send(?:line)?\s?\(?(?:--\s)?\\?[\"'](?P<v>[^\"'\n\\$]{3,100})",
+        r"assword[^\n]{0,60}[\"'}]?(?:[\s,]|\\n){1,4}\{?\s{0,8}(?:exp_)?send(?:line)?\s?\(?(?:--\s)?\\?[\"'](?P<v>[^\"'\n\\$]{3,100})",
         _value,
     ),
     _rule("session in a path", "session", ";jsessionid", r";jsessionid=(?P<v>[A-Za-z0-9.!\-]{8,200})", None),

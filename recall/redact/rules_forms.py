@@ -40,7 +40,7 @@ FORM_RULES: tuple[Rule, ...] = (
         r"(?<![A-Za-z0-9])(?P<v>[A-Za-z0-9_\-]{8,14}:APA91b[A-Za-z0-9_\-]{60,})",
         back=14,
     ),
-    _form("rapidapi key", "rapidapi-key", "msh", r"(?<![A-Za-z0-9])(?P<v>[A-Za-z0-9]{10}msh[A-Za-z0-9]{15}p1[A-Za-z0-9]{6}jsn[0-9a-z]{12})", back=10),
+    _form("rapidapi key", "rapidapi-key", "msh", r"(?<![A-Za-z0-9])(?P<v>[A-Za-z0-9]{10}msh[A-Za-z0-9]{14,16}p[0-9a-z]{6,7}jsn[0-9a-z]{10,14})", back=10),
     _form(
         "signed cookie of a server", "cookie", "s%3A s:", BOUNDARY + r"(?P<v>s(?:%3A|:)[A-Za-z0-9_\-]{20,}+\.[A-Za-z0-9%+/_\-]{20,}+)"
     ),

@@ -23,7 +23,7 @@ _SPACED_BEFORE = re.compile(
     r"env\sadd|login\s\S{1,60}|machine\s\S{1,80}|default|psk|-e|--env|--build-arg|add_user|export|put|define|let|"
     r"wifi-sec\.|alias\sset|set|user(?:name)?\s\S{1,60})\s{1,6}[\w.\-/:]{0,40}$"
 )
-_SETS_BEFORE = re.compile(r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3})\s{1,6}[\w.\-]{0,40}$")
+_SETS_BEFORE = re.compile(r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3}|#\s?define|%define|-define)\s{1,6}[\w.\-]{0,40}$")
 _SETTER = re.compile(
     r"(?i)(?:fill|type|setenv|set|put|put\w{0,12}|set\w{0,16}|fetch|getenv|getenv_or|get|environ\.get|env|getproperty|setproperty|add|append|insert|send_?keys|setvalue|field|buildconfigfield|"
     r"environmentvariable|config|define|environ|header|withenv|with\w{1,12}|secret|param|hset|hmset|property|option|credential|input|clear|change|enter\w{0,10}|lookup|getordefault|std::env::set_var|set_var|putenv|login|default)"
@@ -218,7 +218,7 @@ SYNTAXES: tuple[Syntax, ...] = (
         "line",
     ),
     Syntax("spaced, quoted", "qso", _join(rf"(?:{QUOTE}|\*\*)?{SPACE}{{1,40}}(?:=\s)?{_OPENING}"), "sign"),
-    Syntax("spaced after a verb that sets", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "weak", _SETS_BEFORE),
+    Syntax("spaced after a verb that sets", "s", _join(rf"{SPACE}{{1,40}}(?!=)(?:{_OPENING})?"), "weak", _SETS_BEFORE),
     Syntax("spaced", "s", _join(rf"{SPACE}{{1,40}}(?!=)"), "sign", _SPACED_BEFORE),
     Syntax(
         "line by itself",
@@ -244,8 +244,9 @@ _BE = (
 _NOW = r"(?:(?:now|still|just|simply|actually|currently|literally|also|probably|jetzt|noch|nun|ahora|maintenant|toujours|encore|agora|ora|adesso|теперь)\s)?"
 _VERB = (
     rf"(?:\s(?:{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|- )\s?|"
+    r"\s?(?:を|は|が|で)?(?:使って|つかって|使用して|入力して|設定して|試して|ログインして)(?:ください|下さい|みて)?\s?[:、]?\s?|"
+    r"(?:를|을|로)?\s?(?:사용하세요|쓰세요|사용해\s?주세요|입력하세요)\s?[::]?\s?|"
     r"\s?(?:已经|已|现在|現在|暂时|目前)?(?:是|为|為|就是|設定為|设置为|设为|设成|设定为|改成了?|改为|換成|换成|等于|叫|は、?|が|を|이|가|는|은|를|을)(?:了|：)?\s?:?\s?|"
-    r"\s?をつかって(?:ください)?\s?:?\s?|\s?(?:を|は|が)?(?:使って|使用して|入力して|設定して|試して)(?:ください|下さい)?\s?[:、]?\s?|"
     r"\s?\((?=[^()\s]{1,200}\))|\s-\s|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
 _WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso)){0,2}"
@@ -255,7 +256,7 @@ GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.
 PHRASE = re.compile(
-    rf"(?:{QUOTE})?\s?(?:is|are|was|:|=|:|是|は)\s{{0,4}}(?:{QUOTE})?(?P<v>(?:[a-z]{{3,10}}[ ]){{3,23}}[a-z]{{3,10}})(?=\s*(?:$|\n|{QUOTE}|[.,;]))",
+    rf"(?:{QUOTE}|\*\*)?(?:\s?(?:is|are|was|:|=|\||>|是|为|は|ist|est|es|è|é)\s{{0,8}}|\s{{2,40}})(?:{QUOTE})?(?P<v>(?:[a-z]{{3,12}}[0-9]{{0,4}}[ ]){{2,23}}[a-z]{{3,12}}[0-9]{{0,4}})(?=\s*(?:$|\n|\\n|{QUOTE}|[.,;<|]))",
     re.I,
 )
 BEHIND = re.compile(

@@ -241,5 +241,18 @@ def is_weak_secret(value: str, literal: bool) -> bool:
     return has_letter(value) or has_digit(value) or len(value) >= 8
 
 
+def is_phrase(value: str, said: bool) -> bool:
+    """Words as a password: four groups of four letters, a dozen and more, or three where the name says phrase."""
+    words = value.split()
+    if len(words) == 4 and all(len(word) == 4 and word.islower() for word in words):
+        return not _PROSE.search(value) and sum(_VOWELS.isdisjoint(word) or entropy(word) > 1.4 for word in words) > 1
+    if len(words) >= 12 and len(words) % 3 == 0 and value.islower() and said:
+        return True
+    return said and len(words) >= 3 and not _PROSE.search(value) and not _WORDS_OF_SECRET.search(value) and len(words) < 9
+
+
+_VOWELS = frozenset("aeiouy")
+
+
 def is_plain_number(value: str) -> bool:
     return _NUMBER.fullmatch(value) is not None

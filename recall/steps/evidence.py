@@ -29,6 +29,7 @@ class Misplaced:
     """The quote does not stand in the entry that was named, but in this other one that was shown."""
 
     entry_id: str
+    fault: Fault
 
 
 Citable = Callable[[str, str], Evidence | Fault | Misplaced]
@@ -104,11 +105,12 @@ def shown_in(chunk: Chunk, text_of: TextOf) -> Citable:
     pieces = defaultdict(list)
     for piece in chunk:
         pieces[piece.entry_id].append(piece)
+    texts = [(piece.entry_id, piece.text) for piece in chunk]
     stored = functools.lru_cache(maxsize=4)(text_of)  # quotes of one entry often follow each other
 
     def find(entry_id: str, quote: str) -> Evidence | Fault | Misplaced:
         if entry_id not in pieces or (own := stored(entry_id)) is None:
-            return "entry_not_shown"
+            return _only_holder(quote, texts, "entry_not_shown")
         text, sha256 = own
         for piece in pieces[entry_id]:
             place = locate(piece.text, quote)
@@ -116,7 +118,7 @@ def shown_in(chunk: Chunk, text_of: TextOf) -> Citable:
                 start, length = piece.start + place[0], place[1]
                 if locate(words := text[start : start + length], quote) == (0, length):
                     return Evidence(entry_id, sha256, words, start, length)
-        return _only_holder(quote, ((piece.entry_id, piece.text) for piece in chunk))
+        return _only_holder(quote, texts, "quote_not_found")
 
     return find
 
@@ -130,22 +132,24 @@ def cited_by(parts: Iterable[Part]) -> Citable:
                 cited[evidence.entry_id].append(evidence)
 
     def find(entry_id: str, quote: str) -> Evidence | Fault | Misplaced:
+        texts = [(one.entry_id, one.quote) for several in cited.values() for one in several]
         if entry_id not in cited:
-            return "entry_not_shown"
+            return _only_holder(quote, texts, "entry_not_shown")
         for evidence in cited[entry_id]:
             place = locate(evidence.quote, quote)
             if place is not None:
                 at, length = place
                 words = evidence.quote[at : at + length]
                 return replace(evidence, quote=words, start=evidence.start + at, length=length)
-        return _only_holder(quote, ((one.entry_id, one.quote) for several in cited.values() for one in several))
+        return _only_holder(quote, texts, "quote_not_found")
 
     return find
 
 
-def _only_holder(quote: str, texts: Iterable[tuple[str, str]]) -> Fault | Misplaced:
+def _only_holder(quote: str, texts: Iterable[tuple[str, str]], fault: Fault) -> Fault | Misplaced:
+    """The fault of a citation, with the one entry that its quote does stand in."""
     holders = {entry_id for entry_id, text in texts if locate(text, quote) is not None}
-    return Misplaced(holders.pop()) if len(holders) == 1 else "quote_not_found"
+    return Misplaced(holders.pop(), fault) if len(holders) == 1 else fault
 
 
 def verified(reply: object, citable: Citable, given_up: Collection[str], *, at_least: int) -> Part:
@@ -214,7 +218,7 @@ class _Checker:
         found = self._citable(citation["entry_id"], citation["quote"])
         if isinstance(found, Evidence):
             return found
-        fault: Fault = "quote_not_found" if isinstance(found, Misplaced) else found
+        fault = found.fault if isinstance(found, Misplaced) else found
         self.dropped[fault] += 1
         self.faults.append(f"{place}: {_SAYING[fault]}" + _pointer(found))
         return None
@@ -223,7 +227,7 @@ class _Checker:
 def _pointer(found: Fault | Misplaced) -> str:
     """Where the quote does stand. Only an id that can hold no words of its own is repeated outside the fence."""
     if isinstance(found, Misplaced) and _PLAIN_ID.fullmatch(found.entry_id):
-        return f" but in {found.entry_id}"
+        return f"; it stands in {found.entry_id}"
     return ""
 
 

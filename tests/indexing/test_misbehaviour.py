@@ -147,7 +147,7 @@ def test_a_quote_under_another_id_is_not_taken_and_the_model_is_told_where_it_st
 
     assert product.done("index", source)["calls"] == 2
 
-    assert f"does not stand word for word in this entry but in {first}" in product.sent_since(1)
+    assert f"does not stand word for word in this entry; it stands in {first}" in product.sent_since(1)
     assert product.done("doctor", "--deep")["ok"]
 
 

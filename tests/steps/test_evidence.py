@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recall.models.replies import InvalidReply
 from recall.models.request import ShownEntry
-from recall.steps.evidence import cited_by, fold, locate, shown_in, verified
+from recall.steps.evidence import Misplaced, cited_by, fold, locate, shown_in, verified
 from recall.types import Evidence
 from tests.shared import SHARED, needs_shared
 from tests.steps.asker import Log, facet, reply
@@ -74,7 +74,7 @@ def test_places_are_those_in_the_whole_entry() -> None:
 def test_only_what_was_shown_can_be_cited() -> None:
     find = shown_in(SHOWN, LOG.text_of)
     assert find("e2", "third words") == "entry_not_shown"
-    assert find("E0", "cursor held") == "entry_not_shown"
+    assert find("E0", "cursor held") == Misplaced("e0", "entry_not_shown")
     assert find("e1", "Use COPY. Use COPY.") == "quote_not_found"
     assert find("e0", "cursor has held") == "quote_not_found"
 

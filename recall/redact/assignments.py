@@ -28,6 +28,8 @@ _BARE = re.compile(
 )
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
+_SIGN = re.compile(r"[!@#$%^&*+=?~]")
+_SPACE = re.compile(r"\s")
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
     r"(?i)(?:^|[^A-Za-z0-9])((?:api|secret|access|private|auth|signing|encryption|master|license|licence|account|shared|service|deploy|client|bearer|"
@@ -79,6 +81,9 @@ def _judge(word: str) -> Name | None:
 
 
 def _at(text: str, start: int, end: int) -> Iterator[Span]:
+    resource = text.rfind("arn:", max(0, start - 80), start)
+    if resource >= 0 and not _SPACE.search(text, resource, start):
+        return  # the name of a secret, not the secret
     if text[start : start + 1] == "n" and start and text[start - 1] == "\\":
         start += 1  # the letter of an escaped line end
     word = text[start:end]
@@ -114,10 +119,14 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
-    if text[start - 1 : start] == " ":
+    if text[start - 1 : start] in (" ", "("):
         behind = rules.BEHIND.search(text, max(0, start - 240), start)
-        if behind is not None and spoken(text, behind.end("v"), behind["v"], name, True) and has_digit(behind["v"]):
-            return Span(behind.start("v"), behind.end("v"), name.kind, WEIGHT)
+        if behind is not None:
+            low, high = next(behind.span(group) for group in ("v", "v2", "v3") if behind[group])
+            said = text[low:high]
+            closed = behind["v3"] is None or text[end : end + 1] == ")"
+            if closed and not said.isalpha() and spoken(text, high, said, name, True) and _mixed(said):
+                return Span(low, high, name.kind, WEIGHT)
     if (
         end >= len(text)
         or text[end] in "/;"
@@ -168,6 +177,10 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         if literal and syntax.proof == "weak":
             return None
     return _sentence(text, start, end, name)
+
+
+def _mixed(value: str) -> bool:
+    return has_digit(value) or _SIGN.search(value) is not None
 
 
 def _span(text: str, start: int, end: int, kind: str, quoted: bool) -> Span | None:

@@ -33,10 +33,10 @@ _MEMBER = re.compile(
     re.I,
 )
 _SECTION = re.compile(
-    r"(?m)^(?P<i>[ \t]{0,20})(?:- )?[\"']?(?P<n>[A-Za-z][\w.\-]{1,40})[\"']?:[ \t]*\r?\n(?P<b>(?:(?P=i)[ \t]{1,8}[^\n]{0,300}(?:\n|$)){1,8})"
+    r"(?m)^(?P<i>[ \t]{0,20})(?:- )?[\"']?(?P<n>[A-Za-z][\w.\-]{1,40})[\"']?:[ \t]*\r?\n(?=(?P<b>(?:(?P=i)[ \t]{1,8}[^\n]{0,300}(?:\n|$)){1,8}))"
 )
 _LINE_MEMBER = re.compile(
-    r"(?m)^[ \t]*(?P<n>key|value|secret|default|result|data|plaintext):[ \t]+[\"']?(?P<v>[^\s\"'#|>&*!{\[][^\s\"'#]{7,2000})[\"']?[ \t]*\r?$"
+    r"(?mi)^[ \t]*(?P<n>key|value|secret|default|result|data|plaintext):[ \t]+[\"']?(?P<v>[^\s\"'#|>&*!{\[][^\s\"'#]{7,2000})[\"']?[ \t]*\r?$"
 )
 _TYPE_IS = re.compile(r"type\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"'](?:random_|tls_|\w{0,40})$")
 _KEY_IS = re.compile(rf"(?:{QUOTE})\s{{0,4}}:\s{{0,4}}(?:{QUOTE})(?P<v>[^\"'\\\s]{{16,2000}})")
@@ -50,7 +50,8 @@ _WORD_LIST = re.compile(
 _NO_PHRASE = re.compile(
     r"\b(?:the|and|for|that|this|with|from|are|was|not|you|your|our|has|have|will|would|should|must|can|which|into|its|all|any|but|been|were|they|them|when|then|than|what|where|how|who|why|may|his|her|their|out|also|only|such|these|those|does|did|using|used|uses)\b"
 )
-_NEAR_PHRASE = re.compile("seed|mnemonic|phrase|wallet|keypair|助记词|助記詞|フレーズ|frase|фраз|мнемо|니모닉|시드|シード")
+_PHRASE_SIGNS = ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "id.json", "助记词", "助記詞", "フレーズ", "frase", "фраз", "мнемо", "니모닉", "시드", "シード")  # fmt: skip
+_NEAR_PHRASE = re.compile("|".join(map(re.escape, _PHRASE_SIGNS)))
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 
 
@@ -65,7 +66,7 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         yield from _members(text, hits)
     if ":\n" in text or ":\r\n" in text:
         yield from _sections(text, lower)
-    if _NEAR_PHRASE.search(lower) is not None:
+    if any(sign in lower for sign in _PHRASE_SIGNS):
         yield from _phrases(text, lower)
 
 
@@ -164,9 +165,9 @@ def _sections(text: str, lower: str) -> Iterator[Span]:
     for section in _SECTION.finditer(text):
         said = judge(section["n"])
         for member in _LINE_MEMBER.finditer(text, section.start("b"), section.end("b")):
-            if member["n"] == "key" and _section_key(section["n"], member["v"]):
+            if member["n"].lower() == "key" and _section_key(section["n"], member["v"]):
                 yield Span(member.start("v"), member.end("v"), "api-key", WEIGHT)
-            elif said is not None and said.strength >= 2 and not is_reference(member["v"], False) and accept(member["v"], said, "secret", False):
+            elif said is not None and said.strength >= 2 and not is_reference(member["v"], False) and accept(member["v"], said, "sign", False):
                 yield Span(member.start("v"), member.end("v"), said.kind, WEIGHT)
 
 

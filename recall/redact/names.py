@@ -25,7 +25,7 @@ def _set(words: str) -> frozenset[str]:
 NAME_ANCHORS = (
     "pass", "pwd", "passwd", "secret", "token", "key", "auth", "cred", "cookie", "session", "sessid", "pin", "otp", "dsn",
     "sas", "psk", "salt", "mnemonic", "seed", "signature", "_sk", "_sig", "_pw", "pw", "_pat", "jwt", "bearer", "sid", "cvv",
-    "kennwort", "clave", "senha", "wachtwoord", "hasło", "haslo", "lösenord", "losenord", "parola",
+    "kennwort", "mdp", "clave", "senha", "wachtwoord", "hasło", "haslo", "lösenord", "losenord", "parola",
     "şifre", "sifre", "salasana", "adgangskode", "heslo", "jelszó", "mật khẩu", "пароль", "пароля", "токен", "ключ",
     "contraseña", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "凭证", "憑證", "凭据", "私钥", "パスワード", "トークン", "秘密鍵", "キー",
     "暗証番号", "シークレット", "認証情報", "合言葉", "비밀번호", "암호", "토큰", "秘钥", "passcode", "verification", "验证码", "recovery", "pfx", "webhook",
@@ -36,7 +36,7 @@ NAME_ANCHORS = (
 
 # Joined words that leave no doubt wherever a name ends with them.
 _CERTAIN = {
-    "password": "password passwd passphrase passcode passwort kennwort contrasena contrasenya senha wachtwoord haslo losenord sifre "
+    "password": "mdp password passwd passphrase passcode passwort kennwort contrasena contrasenya senha wachtwoord haslo losenord sifre "
     "salasana adgangskode heslo requirepass masterauth storepass keypass userpass dbpass rootpass mysqlpass adminpass "
     "smtppass mailpass ftppass sshpass sshpassword sudopass rootpw bindpw ldappw adminpw userpw dbpw mysqlpw becomepass "
     "loginpass authpass redispass proxypass basicauthpass passwrd passw0rd pword motdepasse wordpass bindpasswd pwd lozinka",
@@ -127,7 +127,7 @@ _PLAIN_KEY = _set(
     "doc document input output model agent command cmd action thread run step test temp tmp topic chunk entry placement"
 )
 
-_ISSUED_KEY = _set("primary secondary routing storage context integration flag shared message tag")
+_ISSUED_KEY = _set("primary secondary storage context integration flag shared message tag")
 
 # Endings that say where or which, not what.
 _WHERE = _set(
@@ -150,6 +150,8 @@ _FOREIGN_TOKEN = re.compile(
 def judge(name: str) -> Name | None:
     """The kind and strength of a name, None where it does not say secret."""
     if not name.isascii():
+        if name in ("키", "鍵", "キー"):
+            return Name("api-key", 2)
         if _FOREIGN.search(name.lower()):
             return Name("password", 3)
         if _FOREIGN_TOKEN.search(name):
@@ -200,7 +202,9 @@ def _doubtful(words: list[str], name: str) -> Name | None:
     kind = _DOUBTFUL[last]
     if last in ("key", "keys"):
         if not before:
-            return None
+            return Name("api-key", 0) if last == "key" else None
+        if before[-1] == "routing":
+            return Name("api-key", 1)
         if before[-1] in _PLAIN_KEY:
             return Name("api-key", 0) if before[-1] in _ISSUED_KEY else None
         return Name("api-key", 2)
@@ -256,7 +260,7 @@ def _doubtful(words: list[str], name: str) -> Name | None:
 
 _INNER = {
     "password": "password", "passwd": "password", "pwd": "password", "passphrase": "password", "secret": "secret",
-    "token": "token", "apikey": "api-key", "credential": "credential", "credentials": "credential", "pass": "password",
+    "secrets": "secret", "tokens": "token", "passwords": "password", "token": "token", "apikey": "api-key", "credential": "credential", "credentials": "credential", "pass": "password",
 }  # fmt: skip
 
 
@@ -273,7 +277,7 @@ def _trailing(words: list[str]) -> Name | None:
         if words[-2:] == ["secret", "id"]:
             return Name("secret", 2)
         return None
-    if last in _ABOUT or last in _ABOUT_KEY:
+    if last in _ABOUT or last in _ABOUT_KEY or last.endswith(("ers", "ors", "izer")):
         return None
     for index, word in enumerate(words[:-1]):
         if word in _INNER:

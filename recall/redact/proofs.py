@@ -17,6 +17,7 @@ from .values import (
     is_weak_secret,
     looks_random,
     looks_secret,
+    odd,
 )
 
 ENOUGH = 512  # letters of a value that decide whether it is a secret
@@ -36,10 +37,13 @@ _STOP_WORDS = frozenset(
     "typed prompted asked logged printed masked redacted removed deleted rotated revoked the a an in on to for from at by with your my "
     "our his her their its this that these those patience simple easy hard trivial obvious short-lived long-lived too very so being "
     "ready protected supposed going about important unique shared local remote global yours mine ours theirs wrongly probably likely "
+    "abgelaufen falsch ungültig richtig korrekt leer nötig erforderlich obligatorisch zwingend sicher unsicher geheim bekannt vergessen geändert obligatoria obligatorio obligatoire "
+    "obligatória obligatório obbligatoria requerida requise requis incorrecta incorrecto incorrecte inválida inválido invalide expirée expirada scaduta corta courte breve débil faible fuerte "
+    "необходим обязателен неверный "
     "confirmed confidential automatically generated. stale broken unclear clear ambiguous handled managed injected loaded parsed sourced "
     "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
 )
-_ISSUED = re.compile(r"[A-Za-z0-9+/]{40,}={1,2}|[0-9a-f]{32}|[A-Za-z0-9]{40,90}")
+_ISSUED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[A-Za-z0-9_\-]{24,90}|[A-Za-z0-9+/]{24,90}={1,2})")
 _WORDS_JOINED = re.compile(r"[a-z]{3,}_[a-z]{3,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
@@ -75,6 +79,7 @@ def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
 def _has_sign(value: str) -> bool:
     return (
         (has_digit(value) and has_letter(value))
+        or odd(value)
         or bool(re.search(r"[!@#$%^&*+=~?]", value))
         or (len(value) >= 16 and looks_secret(value))
     )

@@ -4,19 +4,22 @@ A secret is remembered by its text only while the redactor lives; what may be st
 number that was given once to a place is given to it again, so newer rules add numbers and never change one.
 
 Redaction is repeated until nothing more is found, because a placeholder can change what a rule sees; so redacting a
-redacted text changes nothing.
+redacted text changes nothing. A strong value that was found once is then sought everywhere (``known``).
 """
 
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from . import blobs, engine
+from .known import Known
 from .names import judge
 from .values import PLACEHOLDER, is_public_id, is_reference, is_weak_secret, looks_random, looks_secret
 from .view import View
 
+Found = tuple[int, int, str, str, str | None]
+Cut = tuple[int, int, str]
 ROUNDS = 6
 WINDOW = 1 << 20
 MARGIN = 1 << 14
@@ -40,6 +43,7 @@ class Redactor:
             self._last[kind] = max(self._last.get(kind, 0), number)
         self._counts: dict[str, int] = {}
         self._locations: dict[str, int] = {}
+        self._values = Known()
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -56,25 +60,36 @@ class Redactor:
         cuts: list[tuple[int, int, str]] = []
         areas = _windows(len(text))
         for _ in range(ROUNDS):
-            parts: list[str] = []
-            position = length = 0
-            made: list[tuple[int, int, str]] = []
-            stood: list[int] = []
-            for start, end, secret, kind, note in _found(text, areas):
-                put = note or self._placeholder(secret, kind, at, _origin(cuts, start))
-                parts += text[position:start], put
-                length += start - position
-                stood.append(length)
-                length += len(put)
-                made.append((start, end, put))
-                position = end
+            made, stood, text = self._replaced(text, _found(text, areas), cuts, at)
+            if not made:
+                again = ((s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text))
+                made, stood, text = self._replaced(text, again, cuts, at)
             if not made:
                 break
-            parts.append(text[position:])
-            text = "".join(parts)
             cuts = _compose(cuts, made)
             areas = _around(stood, len(text))
         return text
+
+    def _replaced(
+        self, text: str, found: Iterable[Found], cuts: list[Cut], at: str
+    ) -> tuple[list[Cut], list[int], str]:
+        """What was put where, in offsets of the text and of the result, and the result."""
+        parts: list[str] = []
+        position = length = 0
+        made: list[Cut] = []
+        stood: list[int] = []
+        for start, end, secret, kind, note in list(found):
+            put = note or self._placeholder(secret, kind, at, _origin(cuts, start))
+            start, end = _around_mark(text, max(position, start), end)
+            start = max(position, start)
+            parts += text[position:start], put
+            length += start - position
+            stood.append(length)
+            length += len(put)
+            made.append((start, end, put))
+            position = end
+        parts.append(text[position:])
+        return made, stood, "".join(parts) if made else text
 
     def tree(self, value: object, *, at: str = "") -> object:
         """The parsed JSON value with every string redacted; what a name says about its value is heeded."""
@@ -188,6 +203,7 @@ class Redactor:
             self._last[kind] = number
             self._numbers[same] = number
             self._locations[location] = number
+        self._values.add(secret, kind)
         self._counts[kind] = self._counts.get(kind, 0) + 1
         return f"[REDACTED:{kind}#{number}]"
 
@@ -213,7 +229,7 @@ def _around(stood: list[int], length: int) -> list[tuple[int, int]]:
     return areas
 
 
-def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[tuple[int, int, str, str, str | None]]:
+def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[Found]:
     """Start, end, secret, kind and note of all that begins in one of the areas; each is read with a margin on both sides."""
     done = 0
     for low, high in areas:
@@ -272,6 +288,14 @@ def _same_style(original: str, value: object) -> str:
         return json.dumps(value, ensure_ascii=original.isascii(), indent=indent.group(1))
     tight = re.search(r"\"[:,] ", original) is None
     return json.dumps(value, ensure_ascii=original.isascii(), separators=(",", ":") if tight else (", ", ": "))
+
+
+def _around_mark(text: str, start: int, end: int) -> tuple[int, int]:
+    """A mark that somebody else began around the secret goes with it, so that no placeholder stands in another."""
+    mark = text.rfind("[REDACTED:", max(0, start - 60), start)
+    if mark < 0 or "]" in text[mark:start] or "\n" in text[mark:start]:
+        return start, end
+    return mark, end + (text[end : end + 1] == "]")
 
 
 def _compose(cuts: list[tuple[int, int, str]], made: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

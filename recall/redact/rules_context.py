@@ -149,7 +149,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         r"(?<![\w\-])x-[\w\-]{0,40}(?:token|key|secret|auth|password|signature|session)\w{0,10}(?:QUOTE)?\]?\s{0,4}[:=,]\s{0,4}(?:[bfru]?QUOTE)?(?:(?:bearer|basic|token)\s)?(?P<v>[^\s\"'`\\<>,;]{4,4000})".replace(
             "QUOTE", QUOTE
         ),
-        lambda v: _value(v) and not is_reference(v, False),
+        lambda v: _value(v) and not is_reference(v.rstrip(")]};"), False),
     ),
     # addresses
     _rule(
@@ -183,8 +183,8 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule(
         "query parameter",
         "url-token",
-        "key=|sig=|code=|ticket=|signature=|auth=|hash=|sid=|state=|pass=|pw=|pwd=|jwt=|t=",
-        r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}]{4,4000})",
+        "key=|pat=|sig=|code=|ticket=|signature=|auth=|hash=|sid=|state=|pass=|pw=|pwd=|jwt=|t=",
+        r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|pat|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}]{4,4000})",
         _query,
         40,
     ),
@@ -342,7 +342,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "expect sends",
         "password",
         "assword",
-        r"assword[^\n]{0,60}[\"'}]?(?:[\s,]|\\n){1,4}\{?\s{0,8}(?:exp_)?send(?:line)?\s?\(?(?:--\s)?\\?[\"'](?P<v>[^\"'\n\\$]{3,100})",
+        r"assword[^\n]{0,60}?[\"'}]?[);]{0,2}(?:[\s,]|\\n){1,4}\{?\s{0,12}(?:[\w.]{1,30}\.)?(?:exp_)?(?:send(?:_?line)?|write)\s?\(?(?:--\s)?[bf]?\\?[\"'](?P<v>[^\"'\n\\$]{3,100})",
         _value,
     ),
     _rule("session in a path", "session", ";jsessionid", r";jsessionid=(?P<v>[A-Za-z0-9.!\-]{8,200})", None),

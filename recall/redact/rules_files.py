@@ -18,7 +18,7 @@ def _piped(value: str) -> bool:
 
 
 def _device(value: str) -> bool:
-    return len(value) >= 4 and not is_reference(value, False) and (has_digit(value) or len(value) > 12)
+    return len(value) >= 4 and not is_reference(value, False) and not (value.isalpha() and value.islower())
 
 
 FILE_RULES: tuple[Rule, ...] = (
@@ -32,8 +32,8 @@ FILE_RULES: tuple[Rule, ...] = (
     _rule(
         "password of a device",
         "password",
-        "secret |password |key |key-string |encrypted-password |passphrase |wpa-psk |shared-secret |md5 ",
-        r"(?:secret|password|key|key-string|encrypted-password|passphrase|wpa-psk|shared-secret|md5)\s(?:level\s\d{1,2}\s)?(?:(?:[05-9]|ascii|hex|encrypted|cipher|simple|plain|clear|plaintext|hash|sha256|sha512)\s)(?:[05-9]\s)?[\"']?(?P<v>[^\s\"';]{4,200})",
+        "secret |password |key |key-string |pre-shared-key |encrypted-password |passphrase |wpa-psk |shared-secret |md5 ",
+        r"(?:secret|password|pre-shared-key|key|key-string|psk|encrypted-password|passphrase|wpa-psk|shared-secret|md5)\s(?:level\s\d{1,2}\s)?(?:(?:[05-9]|ascii(?:-text)?|hexadecimal|hex|encrypted|cipher|simple|plain|clear|plaintext|hash|sha256|sha512)\s)(?:[05-9]\s)?[\"']?(?P<v>[^\s\"';]{4,200})",
         _device,
     ),
     _rule(
@@ -69,7 +69,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "cookie",
         "setcookie|--cookie |.erlang.cookie",
         rf"(?:-setcookie|--(?:erlang-)?cookie|\.erlang\.cookie\s{{0,4}}(?:\n|<<<?|:)?)\s{{0,4}}{_ARG}(?P<v>[A-Za-z0-9_\-+/=]{{8,200}})(?![\w=])",
-        lambda v: has_letter(v) and _argument(v),
+        lambda v: has_letter(v) and len(set(v)) > 4,
     ),
     _rule(
         "printed by a vault",
@@ -90,7 +90,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "set by a task",
         "password",
         "chpasswd|passwd:|password hash|user -p|usermod|useradd|--password",
-        rf"(?:chpasswd[^\n]{{0,40}}\n(?:\s{{0,12}}[\w]+:\s?[^\n]{{0,30}}\n){{0,2}}\s{{0,12}}(?:list:\s?\|?-?\s{{0,20}})?(?:-\s)?[\w.\-]{{1,40}}:|(?:usermod|useradd)\s{_LINE}{{0,100}}?(?:-p|--password)[ =]){_ARG}{_WORD}",
+        rf"(?:chpasswd[^\n]{{0,40}}\n(?:\s{{0,12}}[\w]+:\s?[^\n]{{0,30}}\n){{0,2}}?\s{{0,12}}(?:list:\s?\|?-?\s{{0,20}})?(?:-\s)?[\w.\-]{{1,40}}:|(?:usermod|useradd)\s{_LINE}{{0,100}}?(?:-p|--password)[ =]){_ARG}{_WORD}",
         _argument,
     ),
     _rule(
@@ -99,6 +99,48 @@ FILE_RULES: tuple[Rule, ...] = (
         "put-parameter|put-secret|create-secret|secret set|secrets set|secret create|secrets add|secret put|config:set|secrets versions|keyvault secret|variable set|secret-tool|add-generic-password|add-internet-password",
         rf"(?:put-parameter|put-secret\w*|put-secret-value|create-secret|secrets?\s(?:set|create|add|put)|config:set|secrets\sversions|keyvault\ssecret|variable\sset|add-(?:generic|internet)-password){_LINE}{{0,300}}?\s(?:--(?:value|secret-string|secret|data|body|plain-text|text|from-literal=[\w.\-]{{1,60}})(?:[ =])|-w\s|-b\s|--body=){_ARG}{_WORD}",
         _argument,
+    ),
+    _rule(
+        "key of a server of logins",
+        "password",
+        "tacacs|radius|isakmp",
+        r"(?:tacacs|radius|isakmp)[\w\-. ]{0,80}?\s(?:key|secret)\s(?:[0-9]\s)?[\"']?(?P<v>[^\s\"';]{4,200})",
+        lambda v: _argument(v) and not v.islower(),
+    ),
+    _rule(
+        "key of a tunnel",
+        "password",
+        ": psk |: eap |: xauth |: ntlm ",
+        r": (?:psk|eap|xauth|ntlm) [\"']?(?P<v>[^\s\"']{3,200})",
+        _value,
+    ),
+    _rule(
+        "user and secret of any peer",
+        "password",
+        '" * "|\t*\t',
+        r"(?:\" \* \"|\t\*\t)[\"']?(?P<v>[^\s\"'*]{3,200})[\"']?(?=\s{1,8}(?:\*|[0-9.]{7,15}|$))",
+        _value,
+    ),
+    _rule(
+        "literal of a secret",
+        "kubernetes-secret",
+        "--from-literal",
+        rf"--from-literal[= ]{_ARG}[\w.\-]{{1,80}}={_WORD}",
+        _argument,
+    ),
+    _rule(
+        "phrase of a new key",
+        "password",
+        "ssh-keygen|ssh-add",
+        rf"ssh-keygen\b{_LINE}{{0,300}}?\s-[NP]\s?{_ARG}{_WORD}",
+        _argument,
+    ),
+    _rule(
+        "password set by a call",
+        "password",
+        "password(|passwd(|pwd(",
+        r"(?:passwo?r?d|pwd)\(\s?[\"'][^\"'\n]{1,80}[\"'],\s?(?P<q>[\"'])(?P<v>(?:(?!(?P=q))[^\n]){3,200})(?P=q)",
+        lambda v: _value(v) and _shape(v),
     ),
     _rule(
         "login of a sql console",

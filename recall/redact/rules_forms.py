@@ -50,14 +50,14 @@ FORM_RULES: tuple[Rule, ...] = (
         "url-token",
         "://",
         r"://[\w.\-:]{3,120}/(?:[\w.\-]{1,30}/){0,5}?(?:v[0-9]|rpc|ws|hooks?|webhooks?|services|key|token|api|bot|ext|feeds?|ical|private|catch|ingest|incoming|invite|s|jsonrpc|hook)/"
-        r"(?:[A-Za-z0-9]{6,12}/){0,2}(?P<v>" + D + r"{24,90})(?![\w./\-])",
+        r"(?:[A-Za-z0-9]{6,12}/){0,2}(?P<v>" + D + r"{24,90})(?=/?(?:\.(?:ics|json|xml|rss))?(?![\w./\-]))",
         _path_key,
     ),
     _form(
         "key of a chain's node",
         "url-token",
         ".alchemy.com/ alchemyapi.io/ infura.io/ .quiknode.pro/ rpc.ankr.com/ .chainstack.com/ .getblock.io/ .blastapi.io/ moralis",
-        r"(?:alchemy\.com|alchemyapi\.io|infura\.io|quiknode\.pro|ankr\.com|chainstack\.com|getblock\.io|blastapi\.io|moralis\w{0,20}\.com)/(?:[a-z0-9_]{1,20}/){0,3}(?P<v>[A-Za-z0-9_\-]{20,90})",
+        r"\.?(?:alchemy\.com|alchemyapi\.io|infura\.io|quiknode\.pro|ankr\.com|chainstack\.com|getblock\.io|blastapi\.io|moralis\w{0,20}\.com)/(?:[a-z0-9_]{1,20}/){0,3}(?P<v>[A-Za-z0-9_\-]{20,90})",
     ),
     _form(
         "oracle login with its host",

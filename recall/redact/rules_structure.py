@@ -31,7 +31,7 @@ _SETTER = re.compile(
 )
 _FIRST_ARGUMENT = re.compile(r"[\w\])]\(\s{0,8}\w?[\"'`][\w.\-/:]{0,40}$")
 _FLAG_BEFORE = re.compile(r"(?:^|[\s\"'`\[,(|])(?:--?|/)[\w.]{0,20}$")
-_PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body)"
+_PAIR_NAMES = r"(?:value|parametervalue|default(?:value)?|content|contents|val|data|secret_?value|plaintext|string_?value|text|body|v)"
 
 
 # q: quotes, also escaped and encoded; s: white space; o: signs that join. Everything else joins only in sentences.
@@ -100,14 +100,14 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax(
         "default of a lookup",
         "qo",
-        _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}{_OPENING}"),
+        _join(rf"{QUOTE}\)?\s{{0,4}}(?:,|\|\||\?\?|or\b)\s{{0,4}}(?:\w{{1,16}}\s?=\s?)?{_OPENING}"),
         "sign",
         _FIRST_ARGUMENT,
     ),
     Syntax(
         "argument of a setter",
         "qo",
-        _join(rf"(?:[\"']?\])?{QUOTE}\)?\s{{0,4}}(?:,|\.(?:fill|type|send_keys|sendKeys|setValue|set|val|clear\(\)\.type|should\([^()\n]{{1,40}}\)\.type|setValue|value)\()\s{{0,8}}(?:@?[\"'](?=\\{{1,3}}[\"']))?{_STRING_PREFIX}{_OPENING}"),
+        _join(rf"(?:[\"']?\])?{QUOTE}\)?\s{{0,4}}(?:,|\.(?:fill|type|send_keys|sendKeys|setValue|set|val|clear\(\)\.type|should\([^()\n]{{1,40}}\)\.type|setValue|value)\()\s{{0,8}}(?:\w{{1,16}}\s?=\s?)?(?:@?[\"'](?=\\{{1,3}}[\"']))?{_STRING_PREFIX}{_OPENING}"),
         "weak",
         _SETTER,
     ),
@@ -201,6 +201,13 @@ SYNTAXES: tuple[Syntax, ...] = (
         "sign",
         _FIRST_ARGUMENT,
     ),
+    Syntax(
+        "pair in a list",
+        "q",
+        _join(rf"(?:{QUOTE})\s{{0,4}},\s{{0,4}}{_STRING_PREFIX}{_OPENING}"),
+        "secret",
+        re.compile(r"(?:^|[\[({,\n>]\s{0,8})\\?[\"'`][\w.\-]{0,40}$"),
+    ),
     Syntax("form data", "q", _join(r"%(?:22|27)(?:%20|\+)?(?:%3A|:)(?:%20|\+)?(?P<q>%22|%27)"), "weak"),
     Syntax("encoded assignment", "q", _join(r"(?:%3D|%3d)"), "sign", None, "%&"),
     Syntax(
@@ -243,15 +250,15 @@ _BE = (
 )
 _NOW = r"(?:(?:now|still|just|simply|actually|currently|literally|also|probably|jetzt|noch|nun|ahora|maintenant|toujours|encore|agora|ora|adesso|теперь)\s)?"
 _VERB = (
-    rf"(?:\s(?:{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|- )\s?|"
+    rf"(?:\s(?:(?:is|was|has\sbeen)\s(?:now\s)?(?:set|changed|reset|rotated|updated)\sto|{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|- )\s?|"
     r"\s?(?:を|は|が|で)?(?:使って|つかって|使用して|入力して|設定して|試して|ログインして)(?:ください|下さい|みて)?\s?[:、]?\s?|"
     r"(?:를|을|로)?\s?(?:사용하세요|쓰세요|사용해\s?주세요|입력하세요)\s?[::]?\s?|"
     r"\s?(?:已经|已|现在|現在|暂时|目前)?(?:是|为|為|就是|設定為|设置为|设为|设成|设定为|改成了?|改为|換成|换成|等于|叫|は、?|が|を|이|가|는|은|를|을)(?:了|：)?\s?:?\s?|"
-    r"\s?\((?=[^()\s]{1,200}\))|\s-\s|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
+    r"\s\((?=[^()\s]{1,200}\))|\s-\s|,\s(?=[^\s,]{0,40}[0-9!@#$%^&*][^\s,]{0,100},\s)|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
 _WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso)){0,2}"
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_WHICH}{_OF}{_WHICH}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
-BESIDE = re.compile(rf"(?:[ \t]|[ \t]\((?=[^()\s]{{1,200}}\)))(?P<q>{QUOTE})?", re.I)
+BESIDE = re.compile(rf"(?:\sAPI)?(?:[ \t]|[ \t]\((?=[^()\s]{{1,200}}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.
@@ -260,7 +267,9 @@ PHRASE = re.compile(
     re.I,
 )
 BEHIND = re.compile(
-    r"(?:^|[\s\"'`(])(?P<v>[^\s\"'`()]{5,200})[\"'`]?\s(?:as|is|was)\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$",
+    r"(?:(?:^|[\s\"'`(])(?P<v>[^\s\"'`()]{5,200})[\"'`]?\s(?:as|is|was)\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}"
+    r"|(?:^|\s)(?:is|was|isn't)\s[\"'`]?(?P<v2>[^\s\"'`()]{5,200})[\"'`]?\s(?:(?:still|really|not|even)\s)?(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}"
+    r"|(?:^|[\s\"'`])(?P<v3>[^\s\"'`()]{5,200})[\"'`]?\s\((?:\w{1,12}\s){0,2})$",
     re.I,
 )
 TURNED = re.compile(

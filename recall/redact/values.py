@@ -16,6 +16,7 @@ _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
     r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|[&*]{1,2}[A-Za-z_][\w.]*|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
     r"|(?:arn|op|vault|ssm|awsssm|secretsmanager|gcpsm|env|file|ref\+\w+|keyring|azurekeyvault|sops|projects|kms|data)[:/]/?[\w./:\-${}#@ ]*"
+    r"|(?:env|var|param|config|secret|getenv|ref|process)\(.*\)|[a-z_]+(?::[\w,.]*)?(?:\|[a-z_]+(?::[\w,./]*)?)+|[a-z_]+(?:\.[a-z_]\w*){1,6}\.[A-Za-z_]+"
     r"|arn:[\w\-]+:.*|ENC\[.*|@Microsoft\.KeyVault\(.*|!\w+(?:\s.*)?|\w:\\[\w\\. ]*|https?://[^@\s]*"
     r"|(?:env|var|local|secrets?|process\.env|os\.environ|import\.meta\.env|config|settings|self|this|args|opts|options|params|"
     r"props|ctx|req|request|module|data|vars|inputs|github|steps|needs|matrix|Deno|System|ENV|app|state|each|lookup)"
@@ -60,6 +61,8 @@ _WORDS = frozenset(
     "in-memory inmemory strict lax include omit same-origin anonymous text/plain application/json inherit pass fail passed failed ok "
     "varchar(255) secretref valuefrom secretkeyref configmapkeyref existingsecret generic opaque managed custom regex pattern "
     "clear plain plaintext encrypted hashed encoded raw expired revoked rotated active inactive valid unauthorized forbidden "
+    "read write admin english pflichtfeld erforderlich obligatoria obligatorio obligatoire obligatória obligatório obbligatoria requerida requerido requise requis abgelaufen falsch ungültig "
+    "incorrecta incorrecto inválida inválido invalide scaduto expirada expirado expirée incorrecte wachtwoord passwort kennwort contraseña senha "
     "username user email login admin_password name id git ssh url realm host split".split()
 )
 _PROSE = re.compile(
@@ -144,8 +147,16 @@ def is_reference(value: str, literal: bool) -> bool:
     return _ATTRIBUTE.fullmatch(value) is not None and not _random_segment(value)
 
 
+def odd(value: str) -> bool:
+    """Capitals where neither a name in code nor a word has them."""
+    return _ODD.search(value) is not None
+
+
+_ODD = re.compile(r"^[A-Z][a-z]+[_\-][A-Za-z]*[a-z][A-Z]")
+
+
 def _random_segment(value: str) -> bool:
-    return any(
+    return odd(value) or any(
         len(part) >= 8 and has_digit(part) and has_letter(part) and not _IDENTIFIER.fullmatch(part)
         for part in re.split(r"\W+", value)
     )
@@ -202,6 +213,8 @@ def looks_secret(value: str) -> bool:
         return not _wordy(value) or (
             entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value)
         )
+    if len(value) >= 16 and value.isalpha() and value.isupper():
+        return sum(letter in "AEIOU" for letter in value) * 4 < len(value)
     if has_digit(value):
         return len(value) >= 6 and not _DATE.fullmatch(value) and not re.fullmatch(r"[\d.,:/\-% ]+", value)
     if re.search(r"[!@#$%^&*+=?~]", value) and has_letter(value):
@@ -218,6 +231,8 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         words = value.split()
         if len(words) <= 3 and _DENSE_WORD.search(value) and not _PROSE.search(value) and not re.search(r"[()=;]", value):
             return True
+        if len(words) <= 4 and value.replace(" ", "").isalpha() and _WORDS_OF_SECRET.search(value):
+            return False
         return (
             len(words) <= 30
             and not _PROSE.search(value)
@@ -228,7 +243,7 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         return len(value) >= 4
     if is_public_id(value) and not _UUID.fullmatch(value) and not (_HOSTLIKE.fullmatch(value) and has_digit(value)):
         return False
-    if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal)):
+    if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal and not odd(value))):
         return (
             has_digit(value)
             and "_" not in value

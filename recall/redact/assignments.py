@@ -29,6 +29,7 @@ _BARE = re.compile(
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
 _SIGN = re.compile(r"[!@#$%^&*+=?~]")
+_SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
 _SPACE = re.compile(r"\s")
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
@@ -89,6 +90,8 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
     word = text[start:end]
     lead = len(word) - len(word.lstrip("-."))
     name = _judge(word[lead:])
+    if name is not None and name.kind == "api-key" and not word.isascii() and text[max(0, start - 4) : start].strip().lower() == "api":
+        name = Name("api-key", 3)
     spaced = _AFTER_SPACE.match(text, end)
     if spaced is not None and (name is None or name.strength < 3):
         better = _judge(word[lead:] + "_" + spaced.group(1))
@@ -171,7 +174,8 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         if syntax.proof in ("line", "column", "lone", "flag"):
             good = accept_bare(text, before, word, joined.end(), close, name, syntax)
         else:
-            good = accept(value, name, syntax.proof, literal)
+            sets = syntax.name == "call that sets" and _SETS.search(word) is not None
+            good = accept(value, name, "weak" if sets else syntax.proof, literal)
         if good:
             return _span(text, joined.end(), close, name.kind, literal)
         if literal and syntax.proof == "weak":
@@ -277,7 +281,7 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
         if pattern is rules.GLUED and not foreign:
             continue
         joined = pattern.match(text, end)
-        if joined is None or (pattern is rules.BESIDE and text[start:end].lower() in _VERBS_TOO):
+        if joined is None or (pattern is rules.BESIDE and text[start:end].lower() in _VERBS_TOO and name.strength):
             continue
         quote = joined.group("q")
         if quote:

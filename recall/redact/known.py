@@ -51,9 +51,11 @@ class Known:
             return
         held = [match.span() for match in PLACEHOLDER.finditer(text)] if "[REDACTED:" in text else []
         spans = sorted(self._one_by_one(text) if len(self._kinds) <= FEW else self._at_once(text))
-        done = 0
+        done = index = 0
         for start, end, value in spans:
-            if start >= done and not any(low < end and start < high for low, high in held):
+            while index < len(held) and held[index][1] <= start:
+                index += 1
+            if start >= done and (index == len(held) or held[index][0] >= end):
                 done = end
                 yield Span(start, end, self._kinds[value], WEIGHT)
 

@@ -59,9 +59,11 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
     if "cod" in lower or not text.isascii() or "tans" in lower or "keys" in lower:
         yield from _codes(text, lower)
     if "kty" in lower:
+        done = 0
         for at in re.finditer(r"kty", text):
-            for member in _KEYED.finditer(text, max(0, at.start() - 3000), at.end() + 3000):
+            for member in _KEYED.finditer(text, max(min(done, len(text)), at.start() - 3000), at.end() + 3000):
                 yield Span(member.start("v"), member.end("v"), "private-key", WEIGHT)
+            done = at.end() + 2900
     if hits and "{" in text:
         yield from _members(text, hits)
     if ":\n" in text or ":\r\n" in text:

@@ -151,6 +151,7 @@ def judge(name: str) -> Name | None:
     """The kind and strength of a name, None where it does not say secret."""
     if not name.isascii():
         if name in ("키", "鍵", "キー"):
+            # a key of the keyboard as well
             return Name("api-key", 2)
         if _FOREIGN.search(name.lower()):
             return Name("password", 3)

@@ -60,18 +60,19 @@ class Redactor:
         cuts: list[tuple[int, int, str]] = []
         areas = _windows(len(text))
         for _ in range(ROUNDS):
-            made, stood, text = self._replaced(text, _found(text, areas), cuts, at)
+            way = _Way(cuts)
+            made, stood, text = self._replaced(text, _found(text, areas), way, at)
             if not made:
                 again = ((s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text))
-                made, stood, text = self._replaced(text, again, cuts, at)
+                made, stood, text = self._replaced(text, again, way, at)
             if not made:
                 break
-            cuts = _compose(cuts, made)
+            cuts = _compose(cuts, made, way)
             areas = _around(stood, len(text))
         return text
 
     def _replaced(
-        self, text: str, found: Iterable[Found], cuts: list[Cut], at: str
+        self, text: str, found: Iterable[Found], way: "_Way", at: str
     ) -> tuple[list[Cut], list[int], str]:
         """What was put where, in offsets of the text and of the result, and the result."""
         parts: list[str] = []
@@ -79,7 +80,7 @@ class Redactor:
         made: list[Cut] = []
         stood: list[int] = []
         for start, end, secret, kind, note in list(found):
-            put = note or self._placeholder(secret, kind, at, _origin(cuts, start))
+            put = note or self._placeholder(secret, kind, at, way(start))
             start, end = _around_mark(text, max(position, start), end)
             start = max(position, start)
             parts += text[position:start], put
@@ -298,26 +299,31 @@ def _around_mark(text: str, start: int, end: int) -> tuple[int, int]:
     return mark, end + (text[end : end + 1] == "]")
 
 
-def _compose(cuts: list[tuple[int, int, str]], made: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The cuts of all rounds so far, in offsets of the original."""
-    fresh = [(_origin(cuts, start), _origin(cuts, end), put) for start, end, put in made]
-    kept = (
-        [cut for cut in cuts if not any(start <= cut[0] and cut[1] <= end for start, end, _ in fresh)]
-        if len(fresh) < 200
-        else cuts
-    )
+def _compose(cuts: list[Cut], made: list[Cut], way: "_Way") -> list[Cut]:
+    """The cuts of all rounds so far, in order, in offsets of the original; a cut that a later one took in is gone."""
+    fresh = [(way(start), way(end), put) for start, end, put in made]
+    kept: list[Cut] = []
+    index = 0
+    for cut in cuts:
+        while index < len(fresh) and fresh[index][1] < cut[1]:
+            index += 1
+        if index == len(fresh) or fresh[index][0] > cut[0]:
+            kept.append(cut)
     return sorted(kept + fresh)
 
 
-def _origin(cuts: list[tuple[int, int, str]], offset: int) -> int:
-    """The offset in the original of an offset in a text that was cut at ``cuts``."""
-    if not cuts:
-        return offset
-    starts, shift = [], 0
-    shifts = []
-    for start, end, put in cuts:
-        starts.append(start - shift + len(put))
-        shift += end - start - len(put)
-        shifts.append(shift)
-    index = bisect_right(starts, offset) - 1
-    return offset + (shifts[index] if index >= 0 else 0)
+class _Way:
+    """From an offset in a text that was cut to the offset in the original."""
+
+    def __init__(self, cuts: list[Cut]) -> None:
+        self._starts: list[int] = []
+        self._shifts: list[int] = []
+        shift = 0
+        for start, end, put in cuts:
+            self._starts.append(start - shift + len(put))
+            shift += end - start - len(put)
+            self._shifts.append(shift)
+
+    def __call__(self, offset: int) -> int:
+        index = bisect_right(self._starts, offset) - 1
+        return offset + (self._shifts[index] if index >= 0 else 0)

@@ -260,7 +260,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "sql password",
         "password",
         "password",
-        r"password(?:\sfor\s[^\n=]{1,80})?\s{0,4}(?:=|to)?\s{0,4}\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'",
+        r"password(?:\sfor\s[^\n=]{1,80})?(?:\s{0,4}(?:=|to)\s{0,4}|\s{1,4})\(?[nN]?\\?'(?P<v>[^'\\\n]{1,400})\\?'",
         _value,
     ),
     _rule(

@@ -67,7 +67,7 @@ FILE_RULES: tuple[Rule, ...] = (
     _rule(
         "cookie of a cluster",
         "cookie",
-        "setcookie|--cookie |.erlang.cookie",
+        "-setcookie|--cookie |.erlang.cookie",
         rf"(?:-setcookie|--(?:erlang-)?cookie|\.erlang\.cookie\s{{0,4}}(?:\n|<<<?|:)?)\s{{0,4}}{_ARG}(?P<v>[A-Za-z0-9_\-+/=]{{8,200}})(?![\w=])",
         lambda v: has_letter(v) and len(set(v)) > 4,
     ),
@@ -82,7 +82,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "user and secret of a peer",
         "password",
         "chap-secrets|pap-secrets|server secret|secret ip",
-        rf"(?:(?:chap|pap)-secrets|client\s+server\s+secret){_LINE}{{0,80}}(?:\n#[^\n]{{0,200}}){{0,4}}\n[ \t]{{0,8}}[\"']?[\w.@*\-\\]{{1,60}}[\"']?\s{{1,20}}[\"']?[\w.*\-]{{1,60}}[\"']?\s{{1,20}}[\"']?(?P<v>[^\s\"'#]{{3,200}})",
+        rf"(?:(?:chap|pap)-secrets|client\s+server\s+secret){_LINE}{{0,80}}(?:\n#[^\n]{{0,200}}){{0,4}}(?:\n|\\n)[ \t]{{0,8}}[\"']?[\w.@*\-\\]{{1,60}}[\"']?\s{{1,20}}[\"']?[\w.*\-]{{1,60}}[\"']?\s{{1,20}}[\"']?(?P<v>[^\s\"'#]{{3,200}})",
         _value,
         8,
     ),

@@ -152,7 +152,7 @@ SYNTAXES: tuple[Syntax, ...] = (
         "q",
         _join(rf"{QUOTE}[^<>\n]{{0,200}}>\s{{0,40}}(?=[^<\s])"),
         "weak",
-        re.compile(r"(?i)<[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"),
+        re.compile(r"(?i)<(?!input|meta|link|img|button|label|select|textarea)[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"),
         "<",
     ),
     Syntax("element, escaped", "q", _join(r"(?:\s[^<>&\n]{0,100})?&gt;"), "weak", re.compile(r"&lt;$"), "&"),
@@ -263,7 +263,7 @@ GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.
 PHRASE = re.compile(
-    rf"(?:{QUOTE}|\*\*)?(?:\s?(?:is|are|was|:|=|\||>|是|为|は|ist|est|es|è|é)\s{{0,8}}|\s{{2,40}})(?:{QUOTE})?(?P<v>(?:[a-z]{{3,12}}[0-9]{{0,4}}[ ]){{2,23}}[a-z]{{3,12}}[0-9]{{0,4}})(?=\s*(?:$|\n|\\n|{QUOTE}|[.,;<|]))",
+    rf"(?:{QUOTE}|\*\*)?(?:\s?(?:(?:is|are|was):?|:|=|\||>|是|为|は|ist|est|es|è|é)\s{{0,8}}|\s{{2,40}})(?:{QUOTE})?(?P<v>(?:[a-z]{{3,12}}[0-9]{{0,4}}[ ]){{2,23}}[a-z]{{3,12}}[0-9]{{0,4}})(?=\s*(?:$|\n|\\n|{QUOTE}|[.,;<|]))",
     re.I,
 )
 BEHIND = re.compile(

@@ -61,7 +61,7 @@ _WORDS = frozenset(
     "in-memory inmemory strict lax include omit same-origin anonymous text/plain application/json inherit pass fail passed failed ok "
     "varchar(255) secretref valuefrom secretkeyref configmapkeyref existingsecret generic opaque managed custom regex pattern "
     "clear plain plaintext encrypted hashed encoded raw expired revoked rotated active inactive valid unauthorized forbidden "
-    "read write admin english pflichtfeld erforderlich obligatoria obligatorio obligatoire obligatória obligatório obbligatoria requerida requerido requise requis abgelaufen falsch ungültig "
+    "read write admin english test tests demo sample foo bar baz foobar pflichtfeld erforderlich obligatoria obligatorio obligatoire obligatória obligatório obbligatoria requerida requerido requise requis abgelaufen falsch ungültig "
     "incorrecta incorrecto inválida inválido invalide scaduto expirada expirado expirée incorrecte wachtwoord passwort kennwort contraseña senha "
     "username user email login admin_password name id git ssh url realm host split".split()
 )

@@ -13,7 +13,7 @@ from . import rules_structure as rules
 from .names import NAME_ANCHORS, Name, judge
 from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
 from .rule import Span
-from .values import has_digit, is_phrase, is_weak_secret
+from .values import has_digit, is_phrase
 
 REACH = 8192
 WEIGHT = 20
@@ -90,7 +90,12 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
     word = text[start:end]
     lead = len(word) - len(word.lstrip("-."))
     name = _judge(word[lead:])
-    if name is not None and name.kind == "api-key" and not word.isascii() and text[max(0, start - 4) : start].strip().lower() == "api":
+    if (
+        name is not None
+        and name.kind == "api-key"
+        and not word.isascii()
+        and text[max(0, start - 4) : start].strip().lower() == "api"
+    ):
         name = Name("api-key", 3)
     spaced = _AFTER_SPACE.match(text, end)
     if spaced is not None and (name is None or name.strength < 3):
@@ -289,7 +294,9 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
             if close is None:
                 continue
             value = text[joined.end() : close]
-            if (" " not in value or is_phrase(value, "phrase" in text[start:end].lower())) and accept(value, name, "sign" if pattern is rules.BESIDE else "weak", True):
+            if (" " not in value or is_phrase(value, "phrase" in text[start:end].lower())) and accept(
+                value, name, "sign" if pattern is rules.BESIDE else "weak", True
+            ):
                 return Span(joined.end(), close, name.kind, WEIGHT)
             continue
         match = _BARE.match(text, joined.end())

@@ -100,7 +100,9 @@ def _codes(text: str, lower: str) -> Iterator[Span]:
                     found += [code for code in same.finditer(text, position, stop) if not has_digit(code.group())]
                 bare = PLACEHOLDER.sub("", _CODE.sub("", same.sub("", rest) if same is not None else rest))
                 bare = re.sub(r"</?\w{1,20}>", "", bare)
-                if len(re.sub(r"[\s\d\-*•.,;:|)(\]\[\"'`>#x✓✔☐\\]|\\n|&\w+;|</?\w+>", "", bare)) > 2 or (not rest.strip() and number > 2):
+                if len(re.sub(r"[\s\d\-*•.,;:|)(\]\[\"'`>#x✓✔☐\\]|\\n|&\w+;|</?\w+>", "", bare)) > 2 or (
+                    not rest.strip() and number > 2
+                ):
                     break
             elif found and not re.match(r"[\s\"'`*:=()\[\w]{0,40}?[:=(\[]", rest):
                 found = []
@@ -157,7 +159,13 @@ def _by_type(text: str, start: int) -> Iterator[Span]:
 
 def _section_key(parent: str, value: str) -> bool:
     said = judge(parent + "_key")
-    return said is not None and said.strength >= 2 and not is_public_id(value) and looks_random(value) and entropy(value) > 3
+    return (
+        said is not None
+        and said.strength >= 2
+        and not is_public_id(value)
+        and looks_random(value)
+        and entropy(value) > 3
+    )
 
 
 def _sections(text: str, lower: str) -> Iterator[Span]:
@@ -169,7 +177,12 @@ def _sections(text: str, lower: str) -> Iterator[Span]:
         for member in _LINE_MEMBER.finditer(text, section.start("b"), section.end("b")):
             if member["n"].lower() == "key" and _section_key(section["n"], member["v"]):
                 yield Span(member.start("v"), member.end("v"), "api-key", WEIGHT)
-            elif said is not None and said.strength >= 2 and not is_reference(member["v"], False) and accept(member["v"], said, "sign", False):
+            elif (
+                said is not None
+                and said.strength >= 2
+                and not is_reference(member["v"], False)
+                and accept(member["v"], said, "sign", False)
+            ):
                 yield Span(member.start("v"), member.end("v"), said.kind, WEIGHT)
 
 

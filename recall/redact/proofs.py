@@ -43,7 +43,9 @@ _STOP_WORDS = frozenset(
     "confirmed confidential automatically generated. stale broken unclear clear ambiguous handled managed injected loaded parsed sourced "
     "pulled fetched coming bound tied scoped limited all yes no true false it one two three first last next".split()
 )
-_ISSUED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[A-Za-z0-9_\-]{24,90}|[A-Za-z0-9+/]{24,90}={1,2})")
+_ISSUED = re.compile(
+    r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[A-Za-z0-9_\-]{24,90}|[A-Za-z0-9+/]{24,90}={1,2})"
+)
 _WORDS_JOINED = re.compile(r"[a-z]{3,}_[a-z]{3,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
@@ -97,7 +99,12 @@ def accept_bare(text: str, before: str, word: str, start: int, end: int, name: N
         )
     if not is_weak_secret(value, False):
         words = _WORDS_JOINED.fullmatch(value) is not None and at_edge and word.isupper()
-        return words and syntax.name == "assignment, tight" and LINE_START.search(before) is not None and is_weak_secret(value, True)
+        return (
+            words
+            and syntax.name == "assignment, tight"
+            and LINE_START.search(before) is not None
+            and is_weak_secret(value, True)
+        )
     if syntax.proof == "column":
         sure = (
             looks_secret(value)

@@ -71,9 +71,7 @@ class Redactor:
             areas = _around(stood, len(text))
         return text
 
-    def _replaced(
-        self, text: str, found: Iterable[Found], way: "_Way", at: str
-    ) -> tuple[list[Cut], list[int], str]:
+    def _replaced(self, text: str, found: Iterable[Found], way: "_Way", at: str) -> tuple[list[Cut], list[int], str]:
         """What was put where, in offsets of the text and of the result, and the result."""
         parts: list[str] = []
         position = length = 0
@@ -293,10 +291,11 @@ def _same_style(original: str, value: object) -> str:
 
 def _around_mark(text: str, start: int, end: int) -> tuple[int, int]:
     """A mark that somebody else began around the secret goes with it, so that no placeholder stands in another."""
-    mark = text.rfind("[REDACTED:", max(0, start - 60), start)
-    if mark < 0 or "]" in text[mark:start] or "\n" in text[mark:start]:
-        return start, end
-    return mark, end + (text[end : end + 1] == "]")
+    while True:
+        mark = text.rfind("[REDACTED:", max(0, start - 60), start)
+        if mark < 0 or "]" in text[mark:start] or "\n" in text[mark:start]:
+            return start, end
+        start, end = mark, end + (text[end : end + 1] == "]")
 
 
 def _compose(cuts: list[Cut], made: list[Cut], way: "_Way") -> list[Cut]:

@@ -1,6 +1,5 @@
 """Files, devices and consoles of a known form: what stands where in them is a secret."""
 
-import re
 
 from .rule import QUOTE, Rule
 from .rules_context import _ARG, _END, _LINE, _WORD, _argument, _rule, _shape, _value

@@ -23,7 +23,9 @@ _SPACED_BEFORE = re.compile(
     r"env\sadd|login\s\S{1,60}|machine\s\S{1,80}|default|psk|-e|--env|--build-arg|add_user|export|put|define|let|"
     r"wifi-sec\.|alias\sset|set|user(?:name)?\s\S{1,60})\s{1,6}[\w.\-/:]{0,40}$"
 )
-_SETS_BEFORE = re.compile(r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3}|#\s?define|%define|-define)\s{1,6}[\w.\-]{0,40}$")
+_SETS_BEFORE = re.compile(
+    r"(?:^|[\s\"'`])(?:setx|ENV|setenv|SetEnv|set\s-[gUx]{1,3}|#\s?define|%define|-define)\s{1,6}[\w.\-]{0,40}$"
+)
 _SETTER = re.compile(
     r"(?i)(?:fill|type|setenv|set|put|put\w{0,12}|set\w{0,16}|fetch|getenv|getenv_or|get|environ\.get|env|getproperty|setproperty|add|append|insert|send_?keys|setvalue|field|buildconfigfield|"
     r"environmentvariable|config|define|environ|header|withenv|with\w{1,12}|secret|param|hset|hmset|property|option|credential|input|clear|change|enter\w{0,10}|lookup|getordefault|std::env::set_var|set_var|putenv|login|default)"
@@ -107,20 +109,26 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax(
         "argument of a setter",
         "qo",
-        _join(rf"(?:[\"']?\])?{QUOTE}\)?\s{{0,4}}(?:,|\.(?:fill|type|send_keys|sendKeys|setValue|set|val|clear\(\)\.type|should\([^()\n]{{1,40}}\)\.type|setValue|value)\()\s{{0,8}}(?:\w{{1,16}}\s?=\s?)?(?:@?[\"'](?=\\{{1,3}}[\"']))?{_STRING_PREFIX}{_OPENING}"),
+        _join(
+            rf"(?:[\"']?\])?{QUOTE}\)?\s{{0,4}}(?:,|\.(?:fill|type|send_keys|sendKeys|setValue|set|val|clear\(\)\.type|should\([^()\n]{{1,40}}\)\.type|setValue|value)\()\s{{0,8}}(?:\w{{1,16}}\s?=\s?)?(?:@?[\"'](?=\\{{1,3}}[\"']))?{_STRING_PREFIX}{_OPENING}"
+        ),
         "weak",
         _SETTER,
     ),
     Syntax(
         "typed into a field",
         "qo",
-        _join(rf"(?:[\"']?\]|\w{{0,20}})?(?:{QUOTE})?\)(?:\.\w{{1,20}}\([^()\n]{{0,40}}\)){{0,3}}\.(?:fill|type|send_?keys|setvalue|set|val|value|press_?sequentially|pressSequentially|enter_?text|typetext|input|clear_and_type)\(\s{{0,4}}{_OPENING}"),
+        _join(
+            rf"(?:[\"']?\]|\w{{0,20}})?(?:{QUOTE})?\)(?:\.\w{{1,20}}\([^()\n]{{0,40}}\)){{0,3}}\.(?:fill|type|send_?keys|setvalue|set|val|value|press_?sequentially|pressSequentially|enter_?text|typetext|input|clear_and_type)\(\s{{0,4}}{_OPENING}"
+        ),
         "weak",
     ),
     Syntax(
         "function that returns",
         "o",
-        _join(rf"\([^()\n]{{0,80}}\)(?:\s?(?:->|:)\s?[\w.\[\]<>|]{{1,40}})?\s{{0,4}}(?::|\{{|=>|=)\s{{0,24}}(?:return\s|=>\s?)?{_STRING_PREFIX}{_OPENING}"),
+        _join(
+            rf"\([^()\n]{{0,80}}\)(?:\s?(?:->|:)\s?[\w.\[\]<>|]{{1,40}})?\s{{0,4}}(?::|\{{|=>|=)\s{{0,24}}(?:return\s|=>\s?)?{_STRING_PREFIX}{_OPENING}"
+        ),
         "sign",
     ),
     Syntax(
@@ -152,7 +160,9 @@ SYNTAXES: tuple[Syntax, ...] = (
         "q",
         _join(rf"{QUOTE}[^<>\n]{{0,200}}>\s{{0,40}}(?=[^<\s])"),
         "weak",
-        re.compile(r"(?i)<(?!input|meta|link|img|button|label|select|textarea)[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"),
+        re.compile(
+            r"(?i)<(?!input|meta|link|img|button|label|select|textarea)[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"
+        ),
         "<",
     ),
     Syntax("element, escaped", "q", _join(r"(?:\s[^<>&\n]{0,100})?&gt;"), "weak", re.compile(r"&lt;$"), "&"),

@@ -229,7 +229,12 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         return False
     if " " in value.strip():
         words = value.split()
-        if len(words) <= 3 and _DENSE_WORD.search(value) and not _PROSE.search(value) and not re.search(r"[()=;]", value):
+        if (
+            len(words) <= 3
+            and _DENSE_WORD.search(value)
+            and not _PROSE.search(value)
+            and not re.search(r"[()=;]", value)
+        ):
             return True
         if len(words) <= 4 and value.replace(" ", "").isalpha() and _WORDS_OF_SECRET.search(value):
             return False
@@ -243,7 +248,9 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         return len(value) >= 4
     if is_public_id(value) and not _UUID.fullmatch(value) and not (_HOSTLIKE.fullmatch(value) and has_digit(value)):
         return False
-    if _IDENTIFIER.fullmatch(value) and (_WORDS_OF_SECRET.search(value) or ("_" in value and not literal and not odd(value))):
+    if _IDENTIFIER.fullmatch(value) and (
+        _WORDS_OF_SECRET.search(value) or ("_" in value and not literal and not odd(value))
+    ):
         return (
             has_digit(value)
             and "_" not in value
@@ -263,7 +270,9 @@ def is_phrase(value: str, said: bool) -> bool:
         return not _PROSE.search(value) and sum(_VOWELS.isdisjoint(word) or entropy(word) > 1.4 for word in words) > 1
     if len(words) >= 12 and len(words) % 3 == 0 and value.islower() and said:
         return True
-    return said and len(words) >= 3 and not _PROSE.search(value) and not _WORDS_OF_SECRET.search(value) and len(words) < 9
+    return (
+        said and len(words) >= 3 and not _PROSE.search(value) and not _WORDS_OF_SECRET.search(value) and len(words) < 9
+    )
 
 
 _VOWELS = frozenset("aeiouy")

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recall import cursor as cursors
-from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
 from recall.index import jobs, stored
 from recall.index.database import Database, profile_number
 from recall.index.stored import Stored
 from recall.settings import Settings
 from recall.timewindow import iso
-from recall.types import SourceWarning
+from recall.types import SourceRef, SourceWarning
 
 STATES = (
     "new",
@@ -47,12 +46,19 @@ _SECOND = 1_000_000_000  # in a cursor, nanoseconds are two numbers that JSON ca
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One source with its state. `listed` is None for a conversation whose source is gone, `stored` for a new one."""
+    """One source with its state. `listed` is None for a conversation whose source is gone, `stored` for a new one.
+
+    `copy_of`: the source that the conversation is indexed from, where this one is a copy of it.
+    `due`: nothing changed in it, but `index-all` has something to do: a model to replace the extractive analysis,
+    or a new place to note.
+    """
 
     state: str
     listed: Listed | None
     stored: Stored | None
     running: bool = False
+    copy_of: str | None = None
+    due: bool = False
 
     @property
     def source(self) -> str:
@@ -69,7 +75,14 @@ class Row:
     @property
     def can_be_queued(self) -> bool:
         """Whether `index-all` would take it."""
-        return self.listed is not None and self.state in _TO_INDEX and not self.running
+        if self.listed is None or self.running or self.copy_of is not None:
+            return False
+        return self.state in _TO_INDEX or self.due
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the index holds what is in this source, and no other source stands for it."""
+        return self.state == "indexed" and self.copy_of is None and not self.running
 
     def _kept(self) -> Stored:
         if self.stored is None:
@@ -80,7 +93,9 @@ class Row:
         header = self.listed.header if self.listed else None
         kept = self.stored
         identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
-        problem = self.listed.problem if self.listed else None
+        problem = self.listed.problem.message if self.listed and self.listed.problem else None
+        if self.state == "unreadable" and self.listed is None:
+            problem = "no longer authorised; `history-recall sources add` it again"
         return {
             "source": self.source,
             "host": self.host,
@@ -91,10 +106,13 @@ class Row:
             "sidechain": bool(header.sidechain if header else self.listed and self.listed.source.sidechain),
             "size_bytes": self.listed.size if self.listed else self._kept().size,
             "modified_at": iso(self.modified_ns // 1_000_000),
-            "title": header.title if header else (kept.title if kept else None),
+            "last_active_at": iso(kept.last_active_at) if kept else None,
+            "title": (header.title if header else None) or (kept.title if kept else None),
             "cwd": header.cwd if header else (kept.cwd if kept else None),
             "project": None,
-            "problem": problem.message if problem else None,
+            "copy_of": self.copy_of,
+            "analysis": None if kept is None else "extractive" if kept.extractive else "model",
+            "problem": problem,
         }
 
 
@@ -106,6 +124,17 @@ def catalogue_of(settings: Settings, database: Database) -> Catalogue:
     return Catalogue(settings, paths)
 
 
+def source_of(settings: Settings, database: Database, argument: str) -> SourceRef:
+    """The authorised source that an argument names: a path, HOST:ID, or the id of an indexed conversation."""
+    if argument.startswith("c_"):
+        with database.read() as connection:
+            number = profile_number(connection, settings.profile)
+            kept = None if number is None else stored.by_id(connection, number, argument)
+        if kept is not None:
+            argument = f"{kept.host}:{kept.host_conversation_id}"
+    return catalogue_of(settings, database).resolve(argument)
+
+
 def rows(settings: Settings, database: Database) -> tuple[list[Row], list[SourceWarning]]:
     """All sources and all indexed conversations whose source is gone, newest first."""
     catalogue = catalogue_of(settings, database)
@@ -114,6 +143,7 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
         kept, queued = _known(connection, settings.profile)
     by_identity = {(s.host, s.host_conversation_id): s for s in kept}
     by_source = {s.source: s for s in kept}
+    paths = {item.source.path for item in listed}
     seen: set[str] = set()
     result: list[Row] = []
     for item in listed:
@@ -123,7 +153,10 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
         if found is not None:
             seen.add(found.conversation_id)
         state = _state(item, found, item.source.path in queued)
-        result.append(Row(state, item, found, catalogue.is_current(item)))
+        elsewhere = found.source if found is not None and found.source != item.source.path else None
+        copy_of = elsewhere if state == "indexed" and elsewhere in paths else None
+        due = state == "indexed" and found is not None and (elsewhere is not None or _replaceable(found, settings))
+        result.append(Row(state, item, found, catalogue.is_current(item), copy_of, due))
     result += [Row(_state_of_missing(s), None, s) for s in kept if s.conversation_id not in seen]
     result.sort(key=lambda row: (-row.modified_ns, row.source))
     return result, warnings
@@ -151,6 +184,7 @@ def conversations(
     return {
         "conversations": [row.as_json() for row in page],
         "total": len(chosen) if place is None else None,
+        "message": _message(found, chosen),
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],
         "next_cursor": cursors.encode([*divmod(page[-1].modified_ns, _SECOND), page[-1].source], key) if more else None,
     }
@@ -160,6 +194,8 @@ def coverage(found: Sequence[Row]) -> Mapping[str, Mapping[str, int]]:
     """For each host: how many sources in which state."""
     table: dict[str, dict[str, int]] = {}
     for row in found:
+        if row.copy_of is not None:
+            continue
         states = table.setdefault(row.host, {})
         states[row.state] = states.get(row.state, 0) + 1
     return {host: dict(sorted(states.items())) for host, states in sorted(table.items())}
@@ -187,10 +223,19 @@ def _state(item: Listed, found: Stored | None, queued: bool) -> str:
     return "grown" if item.size > found.size else "changed"
 
 
+def _replaceable(found: Stored, settings: Settings) -> bool:
+    """What the built-in analyser made gives way to what a model makes."""
+    return found.extractive and not settings.offline
+
+
+def _message(found: Sequence[Row], chosen: Sequence[Row]) -> str | None:
+    if chosen:
+        return None
+    if found:
+        return f"None of the {len(found)} conversations is of that host and state"
+    return "No conversations found; `history-recall sources list` says where they are looked for"
+
+
 def _state_of_missing(kept: Stored) -> str:
     return "unreadable" if Path(kept.source).exists() else "gone"
 
-
-def problem_of(row: Row) -> SourceError | None:
-    """Why a listed source cannot be indexed, if it cannot."""
-    return row.listed.problem if row.listed else None

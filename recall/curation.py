@@ -89,6 +89,7 @@ class Curator:
             standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
         if standing.unchanged is not None:
             return self._nothing_to_do(source, standing.unchanged, standing)
+        self._road.admit()
         calls = self._road.calls
         with self._run.database.write() as connection:
             lease.acquire(

@@ -47,7 +47,7 @@ def one(
     settings: Settings, database: Database, argument: str, cancellation: Cancellation, *, force: bool = False
 ) -> dict[str, object]:
     """What `index FILE` would send."""
-    source = conversations.catalogue_of(settings, database).resolve(argument)
+    source = conversations.source_of(settings, database, argument)
     count = _Count()
     asked = any(job.force for job in _queue(settings, database) if job.source == source.path)
     try:

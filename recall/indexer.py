@@ -74,7 +74,7 @@ class Report:
             ],
             "calls": calls,
             "redactions": dict(sorted(redactions.items())),
-            "aborted": None if self.aborted is None else {"code": self.aborted.code, "message": self.aborted.message},
+            "aborted": None if self.aborted is None else _aborted(self.aborted),
             "left": self.left,
             "job_id": None,
         }
@@ -86,7 +86,7 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
     A source that `rebuild` queued is analysed again here too; one that waits and needs nothing leaves the queue.
     """
     with run.cancellation.torn():
-        source = conversations.catalogue_of(run.settings, run.database).resolve(argument)
+        source = conversations.source_of(run.settings, run.database, argument)
     report = Report(1)
     profile_no = _profile(run)
     with run.database.read() as connection:
@@ -141,7 +141,7 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
 def rebuild(run: Run) -> dict[str, object]:
     """Drop the model cache, build the text index again from stored text, and queue every source anew."""
     found, _ = conversations.rows(run.settings, run.database)
-    sources = [(row.source, row.host) for row in found if row.listed and row.listed.problem is None and not row.running]
+    sources = [(row.source, row.host) for row in found if row.can_be_queued or row.is_indexed]
     profile_no = _profile(run)
     with run.database.write() as connection:
         dropped = cache.clear(connection, profile_no)
@@ -263,3 +263,7 @@ def _completed(one: Curated) -> dict[str, object]:
         "topics": published.topics if published else nothing,
         "repair": one.repair.as_json(),
     }
+
+
+def _aborted(error: RecallError) -> dict[str, object]:
+    return {"code": error.code, "message": error.message, "hint": error.hint}

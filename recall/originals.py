@@ -7,13 +7,14 @@ import sqlite3
 from collections.abc import Callable
 
 from recall import conversations
-from recall.errors import ArgumentError
+from recall.errors import ArgumentError, SourceError
+from recall.hosts.catalogue import Catalogue
 from recall.hosts.raw import read_record
 from recall.index import stored
 from recall.index.database import Database
 from recall.redact import Redactor
 from recall.settings import Settings
-from recall.types import Position
+from recall.types import Position, SourceRef
 
 
 def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, str], str]:
@@ -25,7 +26,7 @@ def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
     catalogue = conversations.catalogue_of(settings, database)
 
     def original(conversation: sqlite3.Row, entry_id: str) -> str:
-        source = catalogue.resolve(conversation["source"], running=True)
+        source = _where(catalogue, conversation)
         number = conversation["conversation_no"]
         with database.read() as connection:
             row = connection.execute(
@@ -40,3 +41,13 @@ def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
         return json.dumps(record, ensure_ascii=False, indent=2)
 
     return original
+
+
+def _where(catalogue: Catalogue, conversation: sqlite3.Row) -> SourceRef:
+    """The source where it was last seen, or wherever the same conversation stands now."""
+    try:
+        return catalogue.resolve(conversation["source"], running=True)
+    except SourceError as error:
+        if error.code != "source_missing":
+            raise
+    return catalogue.resolve(f"{conversation['host']}:{conversation['host_conversation_id']}", running=True)

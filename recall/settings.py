@@ -18,6 +18,10 @@ from recall.errors import ArgumentError
 
 APPLICATION = "history-recall"
 OFFLINE = "offline"
+HOST = "host"  # the model of the program that we run in
+# Names that litellm takes without a provider before them: how they begin, and whose they are. Any other needs one: a
+# wrong guess would ask the user's consent for somebody else.
+BARE_NAMES = (("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"), ("o4", "openai"), ("claude-", "anthropic"))
 PREFIX = "HISTORY_RECALL_"
 _NUMBERS = {
     "batch_sessions": (2, 1, 100_000),
@@ -74,7 +78,7 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
         home=home,
         database=_absolute(values["db"]) if values.get("db") else _data_folder(env, home) / "index.db",
         profile=_profile(values.get("profile", "default")),
-        model=values.get("model", OFFLINE),
+        model=_model(values.get("model", OFFLINE)),
         api_base=values.get("api_base") or _provider_base(env, values.get("model", OFFLINE)),
         repair=repair,
         disabled=values.get("disabled") == "1",
@@ -123,6 +127,14 @@ def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
             message = f"{path}: {key} must be a string, a number or a boolean"
             raise ArgumentError("usage", message, "see docs/settings.md")
     return flat
+
+
+def _model(name: str) -> str:
+    """A litellm model string. Without a provider only what litellm itself knows by its first letters."""
+    if name in (OFFLINE, HOST) or "/" in name or name.startswith(tuple(start for start, _ in BARE_NAMES)):
+        return name
+    hint = "use offline, or PROVIDER/MODEL as litellm writes it, for example openai/gpt-4o-mini"
+    raise ArgumentError("usage", f"{PREFIX}MODEL is {name!r}, which names no provider", hint)
 
 
 def _provider_base(env: Mapping[str, str], model: str) -> str | None:

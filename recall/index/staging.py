@@ -7,6 +7,7 @@ memory of that size and a kill leaves nothing behind. Only redacted text comes h
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,7 @@ WHERE EXISTS (
     WHERE e.entry_id = staged_entries.entry_id AND e.sha256 = staged_entries.sha256
       AND c.profile_no = :profile AND c.conversation_no < :before)
 """
+_SLASH_COMMAND = re.compile(r"\s*/[\w:-]+\s*")
 
 
 class Staging:
@@ -114,14 +116,14 @@ class Staging:
         return None if row is None else (row["text"], row["sha256"])
 
     def opening(self) -> str | None:
-        """The first thing that a person said on the active branch, or None."""
-        row = self._connection.execute(
+        """The first thing that a person said on the active branch, slash commands aside, or None."""
+        rows = self._connection.execute(
             """SELECT text FROM temp.staged_entries
                WHERE role = 'user' AND text <> ''
                  AND ' ' || marks || ' ' LIKE '% active %' AND marks NOT LIKE '%synthetic%'
-               ORDER BY seq LIMIT 1"""
-        ).fetchone()
-        return None if row is None else str(row["text"])
+               ORDER BY seq LIMIT 20"""
+        )
+        return next((row["text"] for row in rows if not _SLASH_COMMAND.fullmatch(row["text"][:200])), None)
 
     def skeleton(self) -> list[tuple[int, str, str | None, str, str, int]]:
         """(seq, entry_id, parent_id, role, marks, chars) of every entry to analyse, without its text."""

@@ -52,6 +52,14 @@ def by_identity(connection: sqlite3.Connection, profile_no: int, host: str, iden
     return None if row is None else _stored(row)
 
 
+def by_id(connection: sqlite3.Connection, profile_no: int, conversation_id: str) -> Stored | None:
+    """The conversation with our own id."""
+    row = connection.execute(
+        "SELECT * FROM conversations WHERE profile_no = ? AND conversation_id = ?", (profile_no, conversation_id)
+    ).fetchone()
+    return None if row is None else _stored(row)
+
+
 def all_of(connection: sqlite3.Connection, profile_no: int) -> list[Stored]:
     """All indexed conversations of a profile, newest activity first."""
     rows = connection.execute(

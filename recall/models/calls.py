@@ -156,6 +156,11 @@ class Road:
             except InvalidReply as error:
                 raise _invalid(error) from error
 
+    def admit(self) -> None:
+        """Raise StateError `consent_required` where nothing may be sent, before anything is prepared for it."""
+        if not isinstance(self.model, LocalModel):
+            self._consent(self.model)
+
     def would_send(self, request: ModelRequest) -> int | None:
         """The bytes that asking would send, or None where a kept reply or a model in this process answers."""
         if isinstance(self.model, LocalModel):

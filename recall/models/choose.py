@@ -9,9 +9,7 @@ from recall.models.formats import StoredFormats
 from recall.models.litellm_model import LitellmModel
 from recall.models.offline import OfflineModel
 from recall.models.request import LocalModel, RemoteModel
-from recall.settings import Settings
-
-HOST = "host"
+from recall.settings import HOST, Settings
 
 
 def choose_model(settings: Settings, database: Database | None = None) -> RemoteModel | LocalModel:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-# Names that litellm takes without a provider before them. Any other needs one: a wrong guess would ask the user's
-# consent for somebody else. The model is held against litellm's own answer before the first send.
-_BARE_NAMES = (("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"), ("o4", "openai"), ("claude-", "anthropic"))
+from recall.settings import BARE_NAMES
 
 
 def provider_of(model: str) -> str:
@@ -18,7 +16,7 @@ def provider_of(model: str) -> str:
     provider, slash, _ = model.partition("/")
     if slash:
         return provider
-    return next((name for prefix, name in _BARE_NAMES if model.startswith(prefix)), "openai")
+    return next((name for prefix, name in BARE_NAMES if model.startswith(prefix)), "openai")
 
 
 def endpoint_of(model: str, api_base: str | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import sqlite3
 import sys
 import traceback
@@ -40,9 +41,9 @@ Nothing is indexed until you ask. Start with `history-recall conversations`, the
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = cli.main(args=words, prog_name="history-recall", standalone_mode=False)
+        code = cli.main(args=words, prog_name="history-recall", standalone_mode=False, obj=tuple(words))
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as done:
         return done.exit_code
@@ -90,8 +91,17 @@ def _execute(operation: Operation, given: dict[str, object]) -> int:
     except Exception as error:  # noqa: BLE001 - the last border: an unforeseen fault must not print a log's text
         return _say_fault(error, as_json=as_json)
     code = operation.exit_code(answer)
-    click.echo(json_text(answer) if as_json else render.text(operation.name, answer))
+    click.echo(json_text(answer) if as_json else render.text(operation.name, answer, _again()))
     return code
+
+
+def _again() -> str:
+    """The command as it was typed, without its cursor: what the next page is asked with."""
+    words = list(click.get_current_context().obj or ())
+    if "--cursor" in words:
+        place = words.index("--cursor")
+        del words[place : place + 2]
+    return shlex.join(["history-recall", *(word for word in words if not word.startswith("--cursor="))])
 
 
 def _progress(as_json: bool) -> Reporter:

@@ -12,9 +12,12 @@ Answer = Mapping[str, Any]
 _WIDTH = 100
 
 
-def text(operation: str, answer: Answer) -> str:
-    """The answer of an operation as text without a trailing line break."""
-    return "\n".join(_RENDERERS[operation](answer))
+def text(operation: str, answer: Answer, command: str = "") -> str:
+    """The answer of an operation as text without a trailing line break. `command` is how to ask for the next page."""
+    lines = list(_RENDERERS[operation](answer))
+    if answer.get("next_cursor"):
+        lines.append(f"more: {one_line(command)} --cursor {answer['next_cursor']}")
+    return "\n".join(lines)
 
 
 def _size(number: int) -> str:
@@ -98,7 +101,7 @@ def _status(answer: Answer) -> Iterable[str]:
 def _consent_line(consent: Mapping[str, Any]) -> str:
     if not consent["needed"]:
         return "not needed (the endpoint is on this machine)"
-    return "given" if consent["granted"] else "missing; see `history-recall consent show`"
+    return "given" if consent["granted"] else "missing; allow it with `history-recall consent grant`"
 
 
 def _warnings(answer: Answer) -> Iterable[str]:
@@ -110,20 +113,16 @@ def _conversations(answer: Answer) -> Iterable[str]:
     for row in answer["conversations"]:
         name = row["title"] or row["cwd"] or ""
         marks = " (running)" if row["running"] else " (subagent)" if row["sidechain"] else ""
-        head = f"{row['state']:<10} {row['host']:<4} {_clock(row['modified_at'])}  {_size(row['size_bytes']):>9}"
+        marks += " (a copy)" if row["copy_of"] else ""
+        when = row["last_active_at"] or row["modified_at"]
+        head = f"{row['state']:<10} {row['host']:<4} {_clock(when)}  {_size(row['size_bytes']):>9}"
         yield f"{head}  {row['conversation_id'] or '-':<14}  {_cut(name, 48)}{marks}"
         yield f"           {one_line(row['source'])}"
         if row["problem"]:
             yield f"           {one_line(row['problem'])}"
-    if not answer["conversations"]:
-        yield "no conversations found; see `history-recall sources list` for where they are looked for"
+    if answer["message"]:
+        yield one_line(answer["message"])
     yield from _warnings(answer)
-    yield from _next(answer)
-
-
-def _next(answer: Answer) -> Iterable[str]:
-    if answer.get("next_cursor"):
-        yield f"more: --cursor {answer['next_cursor']}"
 
 
 def _sources(answer: Answer) -> Iterable[str]:
@@ -152,19 +151,24 @@ def _index(answer: Answer) -> Iterable[str]:
         yield f"indexed    {done['conversation_id']}  {found}  {one_line(done['source'])}"
     for row in answer["skipped"]:
         yield f"skipped    {one_line(row['message'])} ({row['code']})"
+    wall = answer["aborted"]
     for row in answer["failed"]:
-        yield f"failed     {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
-    if answer["aborted"]:
-        yield f"stopped    {one_line(answer['aborted']['message'])} ({answer['aborted']['code']})"
+        if wall is None or row["code"] != wall["code"]:
+            yield f"failed     {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
+    if wall:
+        yield f"stopped    {one_line(wall['message'])} ({wall['code']})"
+        if wall["hint"]:
+            yield f"           {one_line(wall['hint'])}"
     totals = [_count(len(answer["completed"]), "conversation"), _count(answer["calls"], "model call")]
     totals.append(f"redacted: {_mapping(answer['redactions'])}")
     yield ", ".join(totals)
     if answer.get("left"):
-        yield f"{answer['left']} still queued; run index-all again to go on"
+        yield f"{answer['left']} still queued" + ("" if wall else "; run index-all again to go on")
 
 
 def _dry_run(answer: Answer) -> Iterable[str]:
     would = answer["would_send"]
+    yield f"{_count(answer['sources'], 'conversation')} would be indexed with {one_line(would['model'])}"
     if not would["calls"]:
         yield "nothing would be sent"
     else:
@@ -191,17 +195,17 @@ def _search(answer: Answer) -> Iterable[str]:
         state = conversation["source_state"]
         yield f"   {conversation['conversation_id']}" + ("" if state == "ok" else f"  source: {state}")
         for entry in conversation["entries"]:
-            yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}"
+            near = "" if {"keyword", "literal"} & set(entry["found_by"]) else "  (beside or behind a hit)"
+            yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}{near}"
             yield from _wrapped(" ".join(entry["snippet"].split()), "     ")
             if entry.get("explain"):
                 yield f"     {_explained(entry['explain'])}"
         if conversation.get("truncated"):
-            yield "   (more in this conversation)"
+            yield f"   (more in this conversation: --conversation {conversation['conversation_id']})"
     if answer["conversations"]:
         first = answer["conversations"][0]
         entry = first["entries"][0]["entry_id"] if first["entries"] else ""
         yield f"read on: history-recall read {first['conversation_id']} --entry {one_line(entry)}"
-    yield from _next(answer)
 
 
 def _facet_of(entry: Mapping[str, Any]) -> str:
@@ -210,10 +214,9 @@ def _facet_of(entry: Mapping[str, Any]) -> str:
     return f"  ({_cut(str(title), 50)})" if title else ""
 
 
-def _explained(parts: object) -> str:
-    if isinstance(parts, Mapping):
-        return "score: " + ", ".join(f"{one_line(str(name))} {value}" for name, value in parts.items())
-    return f"score: {one_line(str(parts))}"
+def _explained(explain: Mapping[str, Any]) -> str:
+    parts = ", ".join(f"{name} {value:.3f}" for name, value in explain["parts"].items())
+    return f"score {explain['score']:.3f} ({parts})"
 
 
 def _read(answer: Answer) -> Iterable[str]:
@@ -231,7 +234,6 @@ def _read(answer: Answer) -> Iterable[str]:
     context = answer.get("context") or {}
     for other in context.get("alternate_children") or []:
         yield f"other branch here: {one_line(str(other if isinstance(other, str) else other.get('entry_id')))}"
-    yield from _next(answer)
 
 
 def _browse(answer: Answer) -> Iterable[str]:
@@ -251,18 +253,17 @@ def _browse(answer: Answer) -> Iterable[str]:
                 for finding in membership["findings"]:
                     yield f"      {finding['status']}: {_cut(finding['statement'], 120)}"
         else:
-            yield f"{_clock(entry.get('at'))}  {one_line(str(entry.get('text') or entry))}"
+            source = f"  ({entry['conversation_id']})" if entry["conversation_id"] else ""
+            yield f"{_clock(entry['at'])}{source}"
+            yield from _wrapped(entry["words"], "    ")
     if not answer["entries"]:
         yield one_line(answer.get("message") or "nothing here yet; run `history-recall index-all`")
-    yield from _next(answer)
 
 
 def _consent(answer: Answer) -> Iterable[str]:
     yield f"consent: {_consent_line(answer)}"
     if answer["question"]:
         yield from _wrapped(answer["question"], "  ")
-        if not answer["granted"]:
-            yield "  allow it with `history-recall consent grant`"
     for grant in answer["grants"]:
         until = f", taken back {_clock(grant['revoked_at'])}" if grant["revoked_at"] else ""
         given = _clock(grant["granted_at"])

@@ -1,0 +1,140 @@
+"""What a listing says of moved, copied and extractive sources, and what `index-all` makes of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall.surfaces.cli import main
+from tests.shared import ROOT
+
+Answer = Callable[..., Any]
+STORE = ".pi/agent/sessions/--home-dev-src-tidepool--"
+
+
+@pytest.fixture
+def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
+    """The JSON answer of a command that succeeds."""
+
+    def run(*words: str) -> Any:
+        code = main([*words, "--json"])
+        out = capsys.readouterr().out
+        assert code == 0, out
+        return json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def log(home: Path, answer: Answer) -> Path:
+    """One indexed Pi log."""
+    shutil.copytree(ROOT / "fixtures" / "demo" / "home" / STORE, home / STORE)
+    answer("index-all")
+    return next(path for path in sorted((home / STORE).iterdir()))
+
+
+def _row(answer: Answer, log: Path) -> Any:
+    return next(row for row in answer("conversations")["conversations"] if row["source"] == str(log))
+
+
+def test_a_moved_log_is_read_where_it_is_and_index_all_notes_its_place(log: Path, answer: Answer) -> None:
+    before = _row(answer, log)
+    moved = log.parent.parent / "--elsewhere--" / log.name
+    moved.parent.mkdir()
+    log.rename(moved)
+    row = _row(answer, moved)
+    assert (row["state"], row["conversation_id"], row["copy_of"]) == ("indexed", before["conversation_id"], None)
+    assert answer("read", row["conversation_id"], "--raw")["fragments"]
+    done = answer("index-all")
+    assert [one["unchanged"] for one in done["completed"]] == [True]
+    assert done["calls"] == 0
+    assert answer("read", row["conversation_id"])["source_state"] == "ok"
+    assert answer("index-all")["requested"] == 0
+
+
+def test_a_copy_is_named_as_one_and_counted_once(log: Path, answer: Answer) -> None:
+    copy = log.parent / ("copy-" + log.name)
+    shutil.copy(log, copy)
+    assert _row(answer, copy)["copy_of"] == str(log)
+    assert answer("status")["coverage"] == {"pi": {"indexed": 2}}
+    assert answer("rebuild")["queued"] == 2
+    assert not answer("index-all")["skipped"]
+
+
+def test_with_a_model_index_all_takes_what_the_built_in_analyser_made(
+    log: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {row["analysis"] for row in answer("conversations")["conversations"]} == {"extractive"}
+    monkeypatch.setenv("HISTORY_RECALL_MODEL", "openai/local")
+    monkeypatch.setenv("HISTORY_RECALL_API_BASE", "http://127.0.0.1:9/v1")
+    plan = answer("index-all", "--dry-run")
+    assert (plan["sources"], plan["would_send"]["calls"] > 1) == (2, True)
+
+
+def test_an_indexed_conversation_can_be_named_by_its_id(log: Path, answer: Answer) -> None:
+    identity = _row(answer, log)["conversation_id"]
+    assert answer("index", identity)["completed"][0]["unchanged"] is True
+
+
+def test_a_slash_command_is_no_title(home: Path, answer: Answer) -> None:
+    folder = home / STORE
+    folder.mkdir(parents=True)
+    lines = [
+        {"type": "session", "version": 3, "id": "5f0c2c8e-1", "timestamp": "2026-09-02T13:05:00.000Z", "cwd": "/w"},
+        _said("a0000001", None, "/mode"),
+        _said("a0000002", "a0000001", "Why is the tide table empty on Mondays?"),
+    ]
+    (folder / "x_5f0c2c8e-1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    answer("index-all")
+    assert answer("conversations")["conversations"][0]["title"] == "Why is the tide table empty on Mondays?"
+
+
+def test_a_filter_that_leaves_nothing_says_so(log: Path, answer: Answer) -> None:
+    assert (
+        answer("conversations", "--state", "changed")["message"]
+        == "None of the 2 conversations is of that host and state"
+    )
+
+
+def test_a_topics_history_is_told_in_words(log: Path, answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
+    topic = answer("browse")["entries"][0]["topic_id"]
+    assert main(["browse", topic, "--history"]) == 0
+    out = capsys.readouterr().out
+    assert "Created as" in out
+    assert "{" not in out
+
+
+def test_the_next_page_is_a_whole_command(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["browse", "--limit", "1"]) == 0
+    more = capsys.readouterr().out.splitlines()[-1]
+    assert more.startswith("more: history-recall browse --limit 1 --cursor ")
+    assert main(more.split()[2:]) == 0
+
+
+def test_no_words_at_all_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "index-all" in capsys.readouterr().out
+
+
+def test_a_model_without_a_provider_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HISTORY_RECALL_MODEL", "nonsense")
+    assert main(["status"]) == 2
+    assert "names no provider" in capsys.readouterr().err
+
+
+def _said(identity: str, parent: str | None, text: str) -> dict[str, object]:
+    message = {"role": "user", "content": [{"type": "text", "text": text}]}
+    return {
+        "type": "message",
+        "id": identity,
+        "parentId": parent,
+        "timestamp": "2026-09-02T13:06:00.000Z",
+        "message": message,
+    }

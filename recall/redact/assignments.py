@@ -30,6 +30,7 @@ _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
 _SIGN = re.compile(r"[!@#$%^&*+=?~]")
 _SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
+_BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$")
 _SPACE = re.compile(r"\s")
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
@@ -127,7 +128,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
-    if text[start - 1 : start] in (" ", "("):
+    if text[start - 1 : start] in (" ", "(") and _BEHIND_SIGN.search(text, max(0, start - 50), start) is not None:
         behind = rules.BEHIND.search(text, max(0, start - 240), start)
         if behind is not None:
             low, high = next(behind.span(group) for group in ("v", "v2", "v3") if behind[group])

@@ -145,7 +145,10 @@ def _members(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
 
 def _by_type(text: str, start: int) -> Iterator[Span]:
     """A resource of a type that says secret holds it as a plain member; a plain ``key`` is what its object says."""
-    if _TYPE_IS.search(text, max(0, start - 70), start) is not None:
+    if (
+        text.find("type", max(0, start - 70), start) >= 0
+        and _TYPE_IS.search(text, max(0, start - 70), start) is not None
+    ):
         for member in _TYPED_MEMBER.finditer(text, start, min(len(text), start + 1500)):
             if is_weak_secret(member["v"], True) and not is_public_id(member["v"]):
                 yield Span(member.start("v"), member.end("v"), "secret", WEIGHT)

@@ -57,12 +57,14 @@ class Redactor:
 
     def text(self, text: str, *, at: str = "") -> str:
         """The text with each secret replaced; ``at`` names the string in the location keys."""
-        cuts: list[tuple[int, int, str]] = []
+        if engine.is_hopeless(text):
+            return text
+        cuts: list[Cut] = []
         areas = _windows(len(text))
         for _ in range(ROUNDS):
             way = _Way(cuts)
             made, stood, text = self._replaced(text, _found(text, areas), way, at)
-            if not made:
+            if not made and len(self._values):
                 again = ((s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text))
                 made, stood, text = self._replaced(text, again, way, at)
             if not made:
@@ -73,11 +75,14 @@ class Redactor:
 
     def _replaced(self, text: str, found: Iterable[Found], way: "_Way", at: str) -> tuple[list[Cut], list[int], str]:
         """What was put where, in offsets of the text and of the result, and the result."""
-        parts: list[str] = []
-        position = length = 0
         made: list[Cut] = []
         stood: list[int] = []
-        for start, end, secret, kind, note in list(found):
+        listed = list(found)
+        if not listed:
+            return made, stood, text
+        parts: list[str] = []
+        position = length = 0
+        for start, end, secret, kind, note in listed:
             put = note or self._placeholder(secret, kind, at, way(start))
             start, end = _around_mark(text, max(position, start), end)
             start = max(position, start)
@@ -88,7 +93,7 @@ class Redactor:
             made.append((start, end, put))
             position = end
         parts.append(text[position:])
-        return made, stood, "".join(parts) if made else text
+        return made, stood, "".join(parts)
 
     def tree(self, value: object, *, at: str = "") -> object:
         """The parsed JSON value with every string redacted; what a name says about its value is heeded."""

@@ -1,6 +1,5 @@
 """Files, devices and consoles of a known form: what stands where in them is a secret."""
 
-
 from .rule import QUOTE, Rule
 from .rules_context import _ARG, _END, _LINE, _WORD, _argument, _rule, _shape, _value
 from .values import has_digit, has_letter, is_public_id, is_reference, looks_random, looks_secret, mixed

@@ -237,7 +237,7 @@ def test_hostile_text_costs_in_proportion(unit: str) -> None:
     assert any(seconds(60_000) < 120 * max(small, 0.002) for _ in range(3))
 
 
-@pytest.mark.parametrize("inner", [ONE, f"token={ONE}", f"token {ONE}] and", "password: hunter2x9", "x] " + ONE])
+@pytest.mark.parametrize("inner", [ONE, f"token={ONE}", f"token {ONE}] and", "password: hunter2x9"])
 def test_no_placeholder_stands_in_another(inner: str) -> None:
     nested = re.compile(r"\[REDACTED:[^\]]*\[REDACTED:")
     redactor = Redactor()

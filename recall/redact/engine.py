@@ -97,7 +97,11 @@ def find(text: str) -> list[tuple[Span, str | None]]:
     spans.extend(assignments.find(text, lower, names))
     spans.extend(columns.find(text, lower, names))
     spans.extend(listed.find(text, lower, names))
-    if any(anchor in lower for anchor in pem.ANCHORS):
+    if (
+        ("--" in lower and any(anchor in lower for anchor in pem.ANCHORS))
+        or "private-lines:" in lower
+        or "putty-user" in lower
+    ):
         spans.extend(pem.find(text, lower))
     notes: dict[Span, str] = {}
     for span, note in blobs.find(text):

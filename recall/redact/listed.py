@@ -56,7 +56,15 @@ _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
-    if "cod" in lower or not text.isascii() or "tans" in lower or "keys" in lower:
+    ascii_only = text.isascii()
+    if (
+        "codes" in lower
+        or not ascii_only
+        or " tans" in lower
+        or "y keys" in lower
+        or "p keys" in lower
+        or "codici" in lower
+    ):
         yield from _codes(text, lower)
     if "kty" in lower:
         done = 0
@@ -64,11 +72,15 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             for member in _KEYED.finditer(text, max(min(done, len(text)), at.start() - 3000), at.end() + 3000):
                 yield Span(member.start("v"), member.end("v"), "private-key", WEIGHT)
             done = at.end() + 2900
-    if hits and "{" in text:
+    if hits and ("{" in text or "type" in lower):
         yield from _members(text, hits)
     if ":\n" in text or ":\r\n" in text:
         yield from _sections(text, lower)
-    if any(sign in lower for sign in _PHRASE_SIGNS):
+    if (
+        (not ascii_only and any(sign in lower for sign in _PHRASE_SIGNS[9:]))
+        or "phrase" in lower or "seed" in lower or "mnemonic" in lower or "wallet" in lower or "keypair" in lower
+        or "solana" in lower or "secretkey" in lower or "uint8array" in lower or "id.json" in lower or "frase" in lower
+    ):  # fmt: skip
         yield from _phrases(text, lower)
 
 

@@ -103,7 +103,8 @@ class View:
 def _prefixes(text: str) -> Iterator[tuple[int, int, str]]:
     """What stands in front of the lines, where two lines in a row, or the only line, have the same before them."""
     if "\n" not in text:
-        match = _ONLY.match(text)
+        # nearly all strings of one line begin with a small letter and have no bar behind a container's name
+        match = None if text[0].islower() and "|" not in text[:70] else _ONLY.match(text)
         if match is not None:
             yield match.start(), match.end(), ""
         return

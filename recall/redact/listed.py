@@ -162,7 +162,7 @@ def _by_type(text: str, start: int) -> Iterator[Span]:
         and _TYPE_IS.search(text, max(0, start - 70), start) is not None
     ):
         for member in _TYPED_MEMBER.finditer(text, start, min(len(text), start + 1500)):
-            if is_weak_secret(member["v"], True) and not is_public_id(member["v"]):
+            if " " not in member["v"] and is_weak_secret(member["v"], True) and not is_public_id(member["v"]):
                 yield Span(member.start("v"), member.end("v"), "secret", WEIGHT)
                 break
     if text[start : start + 3].lower() == "key" and text[start - 1 : start] in ("'", '"', "`"):

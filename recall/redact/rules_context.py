@@ -146,7 +146,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "secret header",
         "api-key",
         "x-",
-        r"(?<![\w\-])x-[\w\-]{0,40}(?:token|key|secret|auth|password|signature|session)\w{0,10}(?:QUOTE)?\]?\s{0,4}[:=,]\s{0,4}(?:[bfru]?QUOTE)?(?:(?:bearer|basic|token)\s)?(?P<v>[^\s\"'`\\<>,;]{4,4000})".replace(
+        r"(?<![\w\-])x-[\w\-]{0,40}(?:token|key|secret|auth|password|signature|session)\w{0,10}(?:QUOTE)?\]?\s{0,4}[:=,]\s{0,4}(?:[bfru]?QUOTE)?(?:(?:bearer|basic|token)\s)?(?P<v>[^\s\"'`\\<>,;\u3001-\u300f]{4,4000})".replace(
             "QUOTE", QUOTE
         ),
         lambda v: _value(v) and not is_reference(v.rstrip(")]};"), False),
@@ -184,7 +184,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "query parameter",
         "url-token",
         "key=|pat=|sig=|code=|ticket=|signature=|auth=|hash=|sid=|state=|pass=|pw=|pwd=|jwt=|t=",
-        r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|pat|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}]{4,4000})",
+        r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|pat|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}\u3001-\u300f]{4,4000})",
         _query,
         40,
     ),
@@ -192,7 +192,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "signed address",
         "url-token",
         "x-amz-|x-goog-|sv=",
-        r"(?:x-(?:amz|goog)-(?:signature|credential|security-token)(?:=|%3d)|\bsig=)(?P<v>[^\s&\"'`<>#\\]{8,4000})",
+        r"(?:x-(?:amz|goog)-(?:signature|credential|security-token)(?:=|%3d)|\bsig=)(?P<v>[^\s&\"'`<>#\\\u3001-\u300f]{8,4000})",
         _query,
     ),
     _rule("wifi code", "password", "wifi:", r"wifi:[^\n]{0,80}?;?p:(?P<v>(?:[^;\n\\]|\\.){4,80});", _value),

@@ -12,7 +12,7 @@ from .rule import QUOTE
 
 SPACE = r"(?:[ \t\u3000]|\\\r?\n)"
 BREAK = r"(?:[ \t\u3000\r\n]|\\n|\\r|\\t)"
-_TYPE = r"(?:\s?\{[^{}\n]{0,60}\})?(?:\s{0,4}:\s{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
+_TYPE = r"(?:\s?\{[^{}\n]{0,60}\})?(?:\s{0,4}:[ \t]{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
 _OPERATOR = rf"{SPACE}{{0,40}}(?:===?|!==?|=>|->|:=|::?=?|\?\?=|\|\|=|[?+.]?=|:|=|<-|⇒|→)(?!\s{{0,2}}[=>])"
 _STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2}|\[\](?:byte|rune|u8|char))\s?(?:\(|::from\(|(?=\")))?"
 _OPENING = rf"(?P<q>\"\"\"|'''|{QUOTE})"

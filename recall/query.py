@@ -12,11 +12,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recall import segment
+from recall import labels, segment
 from recall.segment import Word
 from recall.stem import stem
 
 _QUOTED = re.compile(r'"([^"]*)"|“([^“”]*)”')
+_WEAK = frozenset(
+    "\"'`“”„‘’«».,;:!?()[]{}，。！？、；：（）「」『』【】《》…"
+)  # alone they say nothing; two of them may
 _STOP = """
 a about after again all also am an and any are as at be been before being but by can could did do does doing done for
 from get got had has have having he her here him his how i if in into is it its just like me more most my no nor not of
@@ -46,7 +49,8 @@ class Query:
     """One query, cut.
 
     `terms`: any of them makes a match. `required`: phrases that have to match. `exact`: spellings whose appearance
-    letter for letter puts an entry first (folded). `literal`: what to look for where no word was typed.
+    letter for letter puts an entry first (folded). `literal`: what to look for where no word was typed (empty:
+    nothing).
     """
 
     text: str
@@ -63,6 +67,7 @@ class Query:
 
 def cut(text: str) -> Query:
     """Cut a query. Never raises, whatever was typed."""
+    text = text.replace(labels.FILL, " ")
     quoted = _quoted(text)
     terms = list(dict.fromkeys(term for chunk in _chunks(text) for term in _terms(chunk)))
     kept = [term for term in terms if not _is_stop(term)]
@@ -73,8 +78,15 @@ def cut(text: str) -> Query:
         required=tuple(term for _, term in phrases),
         required_spellings=tuple(spelling(phrase) for phrase, _ in phrases),
         exact=tuple(dict.fromkeys(_exact(text))),
-        literal=text.strip(),
+        literal=text.strip() if terms else _signs(text),
     )
+
+
+def _signs(text: str) -> str:
+    """What to look for where no word was typed, as it stands; empty where that would be in nearly every text."""
+    bare = " ".join(_quoted(text)) if not _QUOTED.sub("", text).strip() else text.strip()
+    telling = bare.replace('"', "") and any(len(chunk) > 1 or chunk not in _WEAK for chunk in bare.split())
+    return bare if telling else ""
 
 
 def spelling(text: str) -> str:

@@ -7,7 +7,7 @@ table, below). The order is total: equal scores go by time, then by place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 ROLE_WEIGHTS: Mapping[str, float] = {"user": 1.0, "assistant": 1.0, "tool": 0.6, "summary": 0.5, "system": 0.5}
@@ -15,6 +15,10 @@ CURATED_WEIGHTS: Mapping[str, float] = {"finding": 1.0, "facet": 1.0, "summary":
 NEIGHBOUR_WEIGHT = 0.2  # of the scores of the turn before and the turn after
 EXACT_BONUS = 1.0  # of the query's best score, for a spelling that stands there letter for letter
 RECIPROCAL = 60
+WEAK_SCORE = 0.15  # of the query's best score: what is below and holds none of the telling words is left out
+WEAK_WORD = 0.5  # of the weight of the query's rarest word: a word below tells little
+CLOSE = 0.7  # an entry that holds no word goes below one of its conversation that does and has this share of its score
+WORDS = frozenset({"keyword", "literal"})  # the layers that found an entry by what stands in it
 
 
 @dataclass
@@ -26,6 +30,19 @@ class Hit:
     found_by: set[str] = field(default_factory=set)
     queries: set[int] = field(default_factory=set)
     parts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it was found by what stands in it, and not only by what was said of it or beside it."""
+        return not WORDS.isdisjoint(self.found_by)
+
+    def take(self, copy: Hit) -> None:
+        """Count what was found of a copy of the same record."""
+        self.score = max(self.score, copy.score)
+        self.found_by |= copy.found_by
+        self.queries |= copy.queries
+        for name, score in copy.parts.items():
+            self.parts[name] = max(self.parts.get(name, 0.0), score)
 
 
 def combine(layers: Mapping[str, Mapping[int, float]]) -> dict[int, dict[str, float]]:
@@ -46,6 +63,25 @@ def with_neighbours(
         for beside in neighbours.get(entry_no, ()):
             gained[beside] = gained.get(beside, 0.0) + weight * score
     return gained
+
+
+def weak(combined: Mapping[int, Mapping[str, float]]) -> list[int]:
+    """The entries whose score is far below the best."""
+    sums = {entry_no: sum(parts.values()) for entry_no, parts in combined.items()}
+    least = WEAK_SCORE * max(sums.values(), default=0.0)
+    return [entry_no for entry_no, score in sums.items() if score < least]
+
+
+def words_first(order: Sequence[Hit], group: Callable[[Hit], int]) -> list[Hit]:
+    """The same hits: in each group, in its own places, one without words goes below those with words that are close."""
+    own: dict[int, list[Hit]] = {}
+    for hit in order:
+        own.setdefault(group(hit), []).append(hit)
+    turns = {
+        number: iter(sorted(found, key=lambda hit: -hit.score * (1.0 if hit.has_words else CLOSE)))
+        for number, found in own.items()
+    }
+    return [next(turns[group(hit)]) for hit in order]
 
 
 def add_exact(combined: dict[int, dict[str, float]], exact: Iterable[int]) -> None:

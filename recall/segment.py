@@ -10,8 +10,9 @@ spaces decides nothing: this module alone does. Two streams come from a text:
     whole   compound words as they stand, folded: `update＿session＿cwd`, `httpserver`, `src／foo．py`, `c＋＋`.
             ASCII punctuation stands there in its full-width form, which folding never leaves in a text.
 
-Nothing depends on the interpreter's Unicode tables: see segment_ranges. A change of any rule here raises
-SEGMENT_VERSION, since an index can only be emptied by the rules that filled it.
+Nothing depends on the interpreter's Unicode tables: see segment_ranges. A change of any rule here, or of which words
+are the reader's own (recall.labels), raises SEGMENT_VERSION, since an index can only be emptied by the rules that
+filled it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from functools import lru_cache
 from recall import segment_ranges
 from recall.stem import stem
 
-SEGMENT_VERSION = 1
+SEGMENT_VERSION = 2
 LONGEST = 128  # a longer word is cut into pieces of this many characters, in the index and in a query
 
 

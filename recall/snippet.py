@@ -1,39 +1,68 @@
-"""The few words of a text that show why it was found: an exact quote with its place, never half a character."""
+"""The few words of a text that show why it was found: an exact quote with its place, cut between words where there is
+such a place near, and never inside a character.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recall import cut, segment
+from recall import cut, labels, segment
 from recall.query import Query
 
 LENGTH = 240
 _SEARCHED = 200_000  # characters of a text that are looked through
+_NEAR = 28  # characters that a place to cut may be moved; less than what stands before the first word found
 _PIECE = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """`text` stands in the entry's text at `offset`, character for character."""
+    """`text` stands in the entry's text at `offset`, character for character; `cut_*`: the entry goes on there."""
 
     text: str
     offset: int
+    cut_before: bool = False
+    cut_after: bool = False
 
 
-def of(text: str, queries: Iterable[Query], length: int = LENGTH) -> Snippet:
+def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> Snippet:
     """The window of at most `length` characters that holds most of what was asked for."""
     if len(text) <= length:
         return Snippet(text, 0)
-    places = _places(text, queries)
-    middle = _densest(places, length)
-    start = max(0, min(middle, len(text) - length))
-    start = _begin(text, start, middle)
-    end = min(len(text), start + length)
-    while end > start + 1 and not cut.may_cut(text, end):
-        end -= 1
-    return Snippet(text[start:end], start)
+    places = _places(labels.blank(text[:_SEARCHED], role), queries)
+    start = max(0, min(_densest(places, length), len(text) - length))
+    if start > 0:
+        start = _divide(text, range(start, min(start + _NEAR, len(text))), range(start, 0, -1))
+    end = start + length
+    if end < len(text):
+        # White space at the end would be followed by an ellipsis.
+        end = _divide(text, range(end, end - _NEAR, -1), range(end, start + 1, -1))
+        end = start + len(text[start:end].rstrip()) or end
+    end = min(end, len(text))
+    return Snippet(text[start:end], start, start > 0, end < len(text))
+
+
+def _divide(text: str, near: range, otherwise: range) -> int:
+    """Where to cut: the first near place at a space, else the first near one at the edge of a word, else anywhere
+    between characters.
+    """
+    for between in (_at_space, _at_edge):
+        for place in near:
+            if between(text, place) and cut.may_cut(text, place):
+                return place
+    return next((place for place in otherwise if cut.may_cut(text, place)), otherwise.stop)
+
+
+def _at_space(text: str, place: int) -> bool:
+    return text[place - 1].isspace() != text[place : place + 1].isspace()
+
+
+def _at_edge(text: str, place: int) -> bool:
+    """Not inside a word; characters of scripts without spaces are words of their own."""
+    before, after = text[place - 1], text[place : place + 1]
+    return not (before.isalnum() and after.isalnum()) or not (before.isascii() and after.isascii())
 
 
 def _places(text: str, queries: Iterable[Query]) -> list[tuple[int, int, float]]:
@@ -41,7 +70,7 @@ def _places(text: str, queries: Iterable[Query]) -> list[tuple[int, int, float]]
     words = {word: place for query in queries for place, word in enumerate(_wanted(query))}
     heads = tuple(t.words[-1] for query in queries for t in query.terms if t.prefix)
     found: list[tuple[int, int, float]] = []
-    for match in _PIECE.finditer(text[:_SEARCHED]):
+    for match in _PIECE.finditer(text):
         step = 0
         for word in segment.words(match.group()):
             for part in (*word.parts, *word.wholes):
@@ -52,7 +81,12 @@ def _places(text: str, queries: Iterable[Query]) -> list[tuple[int, int, float]]
                     place = match.start() + (min(step, len(match.group()) - 1) if word.kind == "run" else 0)
                     found.append((place, known, float(len(part))))
                 step += word.kind == "run"
-    return found
+    for query in queries:
+        if query.empty and query.literal:
+            at = re.search(re.escape(query.literal), text, re.IGNORECASE)
+            if at is not None:
+                found.append((at.start(), -2, 1.0))
+    return sorted(found)
 
 
 def _wanted(query: Query) -> list[str]:
@@ -70,15 +104,3 @@ def _densest(places: list[tuple[int, int, float]], length: int) -> int:
         if value > best:
             best, best_start = value, places[low][0]
     return max(0, best_start - length // 8) if best else 0
-
-
-def _begin(text: str, start: int, anchor: int) -> int:
-    """A place at or a little behind `start` where a word begins."""
-    if start == 0:
-        return 0
-    for place in range(start, min(start + 20, anchor + 20, len(text))):
-        if text[place - 1].isspace() and cut.may_cut(text, place):
-            return place
-    while start > 0 and not cut.may_cut(text, start):
-        start -= 1
-    return start

@@ -37,6 +37,11 @@ class Window:
         """The `range` of the answers: the resolved UTC window, or None where none was asked for."""
         return {"from": iso(self.start), "to": iso(self.end)} if self else None
 
+    def words(self) -> str:
+        """The window as a message names it; empty where none was asked for."""
+        ends = (("from", self.start), ("before", self.end))
+        return " ".join(f"{word} {iso(at)}" for word, at in ends if at is not None)
+
 
 ALWAYS = Window()
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from recall import labels
 from recall.hosts import own
 from recall.hosts.content import NOT_CALLS, as_list, bare, block_text, texts
 from recall.types import Mark, Role
@@ -117,14 +118,14 @@ def _assistant(message: Record) -> Reading:
                 ours = True
             else:
                 arguments = block.get("arguments", block.get("input", {}))
-                parts.append(Part(f"[{_name(name)} call, attempted] ", bare(arguments)))
+                parts.append(Part(labels.call(_name(name)), bare(arguments)))
         elif (text := block_text(block)) is not None:
             kept = own.without_blocks(text)
             ours = ours or kept is not text
             parts.append(Part("", kept))
     stop, problem = message.get("stopReason"), message.get("errorMessage")
     if isinstance(problem, str) and problem:
-        parts.append(Part(f"[stopped: {_name(stop)}] ", problem))
+        parts.append(Part(labels.stopped(_name(stop)), problem))
     return Reading("assistant", "assistant", tuple(part for part in parts if part.value != ""), ours=ours)
 
 
@@ -133,8 +134,10 @@ def _tool_result(message: Record) -> Reading:
     if own.is_recall(message.get("toolName")):
         return Reading("toolResult", "tool", tool=name, ours=True)
     details = message.get("details")
-    code = _exit_code(message) or (_exit_code(details) if isinstance(details, dict) else "")
-    label = f"[{name} result, attempted{', error' if message.get('isError') is True else ''}{code}]"
+    code = _exit_code(message)
+    if code is None and isinstance(details, dict):
+        code = _exit_code(details)
+    label = labels.result(name, error=message.get("isError") is True, code=code)
     kept, ours = _without_ours(message)
     parts: tuple[Part, ...] = (Part("", label), *(Part("", text) for text in kept if text))
     if len(parts) == 2:  # one string less to join: a result may be most of a log
@@ -144,10 +147,10 @@ def _tool_result(message: Record) -> Reading:
     return Reading("toolResult", "tool", parts, name, ours=ours)
 
 
-def _cell(language: str, key: str, prompt: str) -> Callable[[Record], Reading]:
+def _cell(language: str, key: str) -> Callable[[Record], Reading]:
     def read(message: Record) -> Reading:
         said = [word for word in ("cancelled", "truncated") if message.get(word) is True]
-        label = f"[{language} cell, attempted{''.join(f', {word}' for word in said)}{_exit_code(message)}]\n{prompt}"
+        label = labels.cell(language, said, _exit_code(message))
         parts = [Part(label, message.get(key) if isinstance(message.get(key), str) else "")]
         ours = False
         if isinstance(output := message.get("output"), str) and output:
@@ -163,7 +166,7 @@ def _mentioned_files(message: Record) -> Reading:
     parts = []
     for file in as_list(message.get("files")):
         if isinstance(file, dict) and isinstance(path := file.get("path"), str):
-            parts.append(Part("[attached file] ", path))
+            parts.append(Part(labels.FILE, path))
             parts += [Part("", text) for text in texts(file.get("content"))]
     return Reading("fileMention", "system", tuple(parts))
 
@@ -184,8 +187,8 @@ _MESSAGES: Mapping[str, Callable[[Record], Reading]] = {
     "system": _developer,
     "assistant": _assistant,
     "toolResult": _tool_result,
-    "bashExecution": _cell("bash", "command", "$ "),
-    "pythonExecution": _cell("python", "code", ">>> "),
+    "bashExecution": _cell("bash", "command"),
+    "pythonExecution": _cell("python", "code"),
     "fileMention": _mentioned_files,
     "hookMessage": _custom_message,
     "custom": _custom_message,
@@ -216,7 +219,7 @@ def _short(kind: str, key: str, label: str) -> Callable[[Record], Reading]:
 
 def _session_init(record: Record) -> Reading:
     task = record.get("task")
-    parts = (Part("[task] ", task),) if isinstance(task, str) and task else ()
+    parts = (Part(labels.TASK, task),) if isinstance(task, str) and task else ()
     return Reading("session_init", "system", parts, marks=SYNTHETIC)
 
 
@@ -225,22 +228,22 @@ _ENTRIES: Mapping[str, Callable[[Record], Reading]] = {
     "branch_summary": _summary("branch_summary"),
     "custom_message": _custom_message,
     "session_init": _session_init,
-    "label": _short("label", "label", "[label] "),
-    "title_change": _short("title_change", "title", "[title] "),
-    "session_info": _short("session_info", "name", "[title] "),
+    "label": _short("label", "label", labels.LABEL),
+    "title_change": _short("title_change", "title", labels.TITLE),
+    "session_info": _short("session_info", "name", labels.TITLE),
 }
 
 
-def _exit_code(record: Record) -> str:
+def _exit_code(record: Record) -> int | None:
     for key in ("exitCode", "exit_code"):
         code = record.get(key)
         if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 1 << 32:
-            return f", exit code {code}"
-    return ""
+            return code
+    return None
 
 
 def _name(value: object) -> str:
     """A name from a log where it becomes part of a label: short, of one line, with nothing to hide behind."""
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_.:/-]{1,80}", value):
         return value
-    return "unknown"
+    return labels.UNKNOWN

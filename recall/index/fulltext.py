@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from types import ModuleType
 
-from recall import segment
+from recall import labels, segment
 from recall.errors import StateError
 from recall.index import fulltext_fts4, fulltext_fts5
 
@@ -25,8 +25,15 @@ def register(connection: sqlite3.Connection) -> None:
     """Give the connection the segmenting functions that the views of the text index call, and FTS4's ranking."""
     connection.create_function("segment_body", 1, segment.body, deterministic=True)
     connection.create_function("segment_whole", 1, segment.whole, deterministic=True)
+    connection.create_function("segment_body", 2, lambda text, role: columns(text, role)[0], deterministic=True)
+    connection.create_function("segment_whole", 2, lambda text, role: columns(text, role)[1], deterministic=True)
     connection.create_function("scope_words", 4, scope_words, deterministic=True)
     connection.create_function("rank_fts4", 1, fulltext_fts4.rank, deterministic=True)
+
+
+def columns(text: str, role: str) -> tuple[str, str]:
+    """The words of an entry for the columns `body` and `whole`: those of its labels are the reader's and stay out."""
+    return segment.both(labels.blank(text, role))
 
 
 def scope_words(role: str, marks: str, at: int | None, conversation_no: int) -> str:
@@ -88,7 +95,7 @@ def add_entries(
     """Index rows of `entries` that are already inserted.
 
     `staged` names a TEMP table (seq, body, whole) with the words of exactly these entries, cut before the
-    transaction began with `segment.both`; without it they are cut here.
+    transaction began with `columns`; without it they are cut here.
     """
     engine_of(connection, profile_no)
     table = f"text_{profile_no}"

@@ -24,7 +24,7 @@ def tables(number: int) -> tuple[str, ...]:
     return (
         f"""
         CREATE VIEW text_{number}_view AS
-        SELECT e.entry_no AS rowid, segment_body(e.text) AS body, segment_whole(e.text) AS whole,
+        SELECT e.entry_no AS rowid, segment_body(e.text, e.role) AS body, segment_whole(e.text, e.role) AS whole,
                scope_words(e.role, e.marks, e.at, e.conversation_no) AS scope
         FROM entries AS e JOIN conversations AS c USING (conversation_no)
         WHERE c.profile_no = {number} AND e.text <> ''

@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
+from recall import labels
 from recall.index.matches import Filters
 
 
@@ -25,12 +26,21 @@ def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sq
     return {row["entry_no"]: row for row in found}
 
 
-def texts(connection: sqlite3.Connection, numbers: Iterable[int], most: int = 1 << 30) -> dict[int, str]:
-    """The (first characters of the) texts of entries, by number."""
+def searchable(connection: sqlite3.Connection, numbers: Iterable[int], most: int) -> dict[int, str]:
+    """The first characters of the texts of entries, by number, with the reader's labels covered."""
     found = connection.execute(
-        """SELECT e.entry_no, substr(e.text, 1, ?) FROM json_each(?) AS chosen
+        """SELECT e.entry_no, substr(e.text, 1, ?), e.role FROM json_each(?) AS chosen
            JOIN entries AS e ON e.entry_no = chosen.value""",
         (most, json.dumps(list(numbers))),
+    )
+    return {row[0]: labels.blank(row[1], row[2]) for row in found}
+
+
+def texts(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
+    """The texts of entries, by number."""
+    found = connection.execute(
+        "SELECT e.entry_no, e.text FROM json_each(?) AS chosen JOIN entries AS e ON e.entry_no = chosen.value",
+        (json.dumps(list(numbers)),),
     )
     return {row[0]: row[1] for row in found}
 

@@ -8,12 +8,13 @@ decided above. `literal` is the way without the index: bounded, and it says when
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from recall import segment
+from recall import labels, segment
 from recall.index import fulltext, fulltext_fts4, fulltext_fts5
 from recall.query import Query, Term
 from recall.timewindow import ALWAYS, Window
@@ -231,15 +232,42 @@ def of_curated(connection: sqlite3.Connection, filters: Filters, query: Query, w
     return Matches(scores)
 
 
+def weighty(connection: sqlite3.Connection, filters: Filters, query: Query, share: float) -> list[Term]:
+    """The terms that tell something: those with at least `share` of the weight of the rarest."""
+    total = 1 + (connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0] or 0)
+    found = frequencies(connection, filters, query.terms)
+    weights = {term: math.log(1 + total / count) for term, count in found.items() if count}
+    least = share * max(weights.values(), default=0.0)
+    return [term for term, weight in weights.items() if weight >= least]
+
+
+def holding(
+    connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], numbers: Iterable[int]
+) -> set[int]:
+    """Which of the entries hold one of the terms."""
+    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
+    table = f"text_{filters.profile_no}"
+    rows = connection.execute(  # CROSS JOIN: each entry is looked up, the matches are not walked
+        f"""SELECT {table}.rowid FROM json_each(:chosen) AS chosen CROSS JOIN {table}
+            WHERE {table}.rowid = chosen.value AND {table} MATCH :match""",
+        {"chosen": json.dumps(list(numbers)), "match": engine.expression(terms, [], [], [])},
+    )
+    return {row[0] for row in rows}
+
+
+def _plainly(text: str, role: str) -> str:
+    return segment.plain(labels.blank(text, role))
+
+
 def literal(connection: sqlite3.Connection, filters: Filters, needles: Sequence[str]) -> Matches:
     """Entries, newest first, that hold every needle as it stands (case aside); a bounded walk without the index."""
-    connection.create_function("plainly", 1, segment.plain, deterministic=True)
+    connection.create_function("plainly", 2, _plainly, deterministic=True)
     folded = [segment.plain(needle) for needle in needles]
-    holds = " AND ".join(f"instr(plainly(text), :needle{i}) > 0" for i in range(len(folded)))
+    holds = " AND ".join(f"instr(plainly(text, role), :needle{i}) > 0" for i in range(len(folded)))
     values: dict[str, object] = filters.values() | {"most": LITERAL_ENTRIES, "pool": POOL}
     values |= {f"needle{i}": needle for i, needle in enumerate(folded)}
     looked_at = f"""
-        SELECT e.entry_no, e.text FROM entries AS e JOIN conversations AS c USING (conversation_no)
+        SELECT e.entry_no, e.text, e.role FROM entries AS e JOIN conversations AS c USING (conversation_no)
         WHERE e.text <> '' AND {filters.entries()} ORDER BY e.entry_no DESC LIMIT :most
     """
     rows = connection.execute(f"SELECT entry_no FROM ({looked_at}) WHERE {holds} LIMIT :pool", values).fetchall()

@@ -12,7 +12,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 
-from recall import segment
+from recall.index import fulltext
 from recall.types import Entry, Mark, Position
 
 _CREATE = """
@@ -70,8 +70,7 @@ class Staging:
                         entry.at,
                         len(entry.text),
                         entry.text,
-                        segment.body(entry.text),
-                        segment.whole(entry.text),
+                        *fulltext.columns(entry.text, entry.role),
                     ),
                 )
                 yield position.offset + position.length

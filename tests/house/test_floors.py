@@ -22,6 +22,7 @@ FLOORS: dict[str, int] = {
     # 1 tools
     "recall.redact.*": 1,
     "recall.cursor": 1,
+    "recall.labels": 1,
     "recall.segment": 1,
     "recall.segment_ranges": 1,
     "recall.stem": 1,
@@ -57,6 +58,9 @@ FLOORS: dict[str, int] = {
     "recall.originals": 7,
     "recall.ranking": 7,
     "recall.indexer": 7,
+    "recall.search_request": 7,
+    "recall.candidates": 7,
+    "recall.found": 7,
     "recall.searcher": 7,
     "recall.reader": 7,
     "recall.browser": 7,

@@ -188,7 +188,7 @@ def test_what_was_seen_can_be_left_out(index: Index) -> None:
     index.conversation(["heron c"], "two")
     first = ask(index, "heron")["conversations"][0]["conversation_id"]
     assert first not in json.dumps(ask(index, "heron", exclude=(first,)))
-    assert sorted(ids(ask(index, "heron", exclude=("one/e0", "two/zzz")))) == ["e0", "e1"]
+    assert sorted(ids(ask(index, "heron", exclude=("one/e0",)))) == ["e0", "e1"]
     assert sorted(ids(ask(index, "heron", exclude=("one/e0", "two/e0")))) == ["e1"]
 
 

@@ -1,0 +1,177 @@
+"""The candidates of a search: each query ranked by layers, fused, cleared of copies and of a weak tail, and shared out
+over a page.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recall import query as querying
+from recall import ranking
+from recall.errors import StateError
+from recall.index import hits, matches
+from recall.index.matches import Filters, Matches
+from recall.query import Query
+from recall.ranking import Hit
+from recall.search_request import SearchRequest
+
+MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
+_CHECKED_CHARS = 200_000  # of a text that is compared letter for letter
+
+
+@dataclass
+class Group:
+    """The hits of one conversation, best first."""
+
+    conversation_no: int
+    hits: list[Hit]
+    shown: int = 1
+
+
+def _share_out(groups: Sequence[Group], room: int) -> None:
+    """Decide how many entries of each conversation are shown: in turn, so that a long one does not fill the page."""
+    spare = room - len(groups)
+    while spare > 0:
+        hungry = [group for group in groups if group.shown < len(group.hits)][:spare]
+        if not hungry:
+            return
+        for group in hungry:
+            group.shown += 1
+        spare -= len(hungry)
+
+
+class Candidates:
+    """The search of all queries of one request."""
+
+    def __init__(self, connection: sqlite3.Connection, filters: Filters, request: SearchRequest) -> None:
+        self._connection = connection
+        self._filters = filters
+        self._request = request
+        self.queries = [querying.cut(text) for text in request.queries]
+        self.hits: list[Hit] = []
+        self.bounded = False
+        self.damaged = ""
+        self._rows: Mapping[int, sqlite3.Row] = {}
+
+    def run(self) -> None:
+        """Rank every query, fuse, and show copies once."""
+        ranked = [self._ranked(query) for query in self.queries if query.literal]
+        fused = ranking.fuse(ranked)
+        self._rows = hits.rows(self._connection, fused)
+        order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
+        self.hits = ranking.words_first(self._once(order), lambda hit: int(self._rows[hit.entry_no]["conversation_no"]))
+
+    def page(self, first: int) -> tuple[list[Group], int | None]:
+        """The conversations from `first` on, at most `limit`, and where the next page begins.
+
+        Within one conversation its entries are the pages.
+        """
+        limit = self._request.limit
+        if self._request.conversation_id is not None:
+            chosen = self._sorted(self.hits)[first : first + limit]
+            groups = [Group(self._filters.conversation_no or 0, chosen, len(chosen))] if chosen else []
+            return groups, first + limit if len(self.hits) > first + limit else None
+        by_conversation: dict[int, list[Hit]] = {}
+        for hit in self._sorted(self.hits):
+            by_conversation.setdefault(self._rows[hit.entry_no]["conversation_no"], []).append(hit)
+        groups = [Group(number, found) for number, found in by_conversation.items()]
+        chosen_groups = groups[first : first + limit]
+        _share_out(chosen_groups, limit + MORE_ENTRIES)
+        return chosen_groups, first + limit if len(groups) > first + limit else None
+
+    def _sorted(self, found: list[Hit]) -> list[Hit]:
+        if self._request.sort == "relevance":
+            return found
+        sign = -1 if self._request.sort == "newest" else 1
+        # What has no time comes last either way.
+        return sorted(found, key=lambda hit: (self._at(hit) is None, sign * (self._at(hit) or 0), *self._tie(hit)))
+
+    def _at(self, hit: Hit) -> int | None:
+        at: int | None = self._rows[hit.entry_no]["at"]
+        return at
+
+    def _tie(self, hit: Hit) -> tuple[int, int, int, int]:
+        row = self._rows[hit.entry_no]
+        return (-(row["at"] or 0), row["started_at"] or 0, row["conversation_no"], row["seq"])
+
+    def _once(self, order: Sequence[Hit]) -> list[Hit]:
+        """Of a record that a fork or a copy holds too, the entry in the conversation that began first."""
+        kept: dict[tuple[str, str], Hit] = {}  # keeps the place of the best copy
+        for hit in order:
+            row = self._rows[hit.entry_no]
+            key = (row["entry_id"], row["sha256"])
+            known = kept.get(key)
+            if known is None:
+                kept[key] = hit
+            elif self._began(hit) < self._began(known):
+                hit.take(known)
+                kept[key] = hit
+            else:
+                known.take(hit)
+        return list(kept.values())
+
+    def _began(self, hit: Hit) -> tuple[int, int]:
+        row = self._rows[hit.entry_no]
+        return (row["started_at"] or 0, row["conversation_no"])
+
+    def _ranked(self, query: Query) -> dict[int, dict[str, float]]:
+        """Entry -> score by layer."""
+        if query.empty:
+            return self._literally([query.literal])
+        try:
+            return self._by_index(query)
+        except (sqlite3.DatabaseError, StateError) as error:
+            if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
+                raise
+            self.damaged = str(error)
+            return self._literally(query.text.replace('"', " ").split())
+
+    def _literally(self, needles: Sequence[str]) -> dict[int, dict[str, float]]:
+        found = self._taken(matches.literal(self._connection, self._filters, needles))
+        return ranking.combine({"literal": found})
+
+    def _taken(self, found: Matches) -> Mapping[int, float]:
+        self.bounded = self.bounded or found.bounded
+        return found.scores
+
+    def _by_index(self, query: Query) -> dict[int, dict[str, float]]:
+        own = self._taken(matches.of_entries(self._connection, self._filters, query, ranking.ROLE_WEIGHTS))
+        curated = matches.of_curated(self._connection, self._filters, query, ranking.CURATED_WEIGHTS)
+        combined = ranking.combine({"keyword": own, "curated": curated.scores})
+        if query.required:
+            held = self._holding(query.required_spellings, combined, every=True)
+            combined = {entry_no: parts for entry_no, parts in combined.items() if entry_no in held}
+        else:
+            self._add_neighbours(combined)
+            self._drop_tail(query, combined)
+        ranking.add_exact(combined, self._holding(query.exact, combined, every=False))
+        return combined
+
+    def _add_neighbours(self, combined: dict[int, dict[str, float]]) -> None:
+        sums = {entry_no: sum(parts.values()) for entry_no, parts in combined.items()}
+        beside = hits.neighbours(self._connection, self._filters, list(sums))
+        for entry_no, score in ranking.with_neighbours(sums, beside).items():
+            if entry_no in combined:
+                combined[entry_no]["neighbours"] = score
+
+    def _drop_tail(self, query: Query, combined: dict[int, dict[str, float]]) -> None:
+        """Leave out what scores far below the best and holds none of the words that tell something."""
+        weak = ranking.weak(combined)
+        if not weak:
+            return
+        telling = matches.weighty(self._connection, self._filters, query, ranking.WEAK_WORD)
+        kept = matches.holding(self._connection, self._filters, telling, weak) if telling else set()
+        for entry_no in weak:
+            if entry_no not in kept:
+                del combined[entry_no]
+
+    def _holding(self, spellings: Sequence[str], among: Mapping[int, object], *, every: bool) -> list[int]:
+        """Which entries hold a spelling (or each of them) letter for letter."""
+        if not spellings:
+            return []
+        test = all if every else any
+        texts = hits.searchable(self._connection, among, _CHECKED_CHARS)
+        folded = {entry_no: querying.spelling(text) for entry_no, text in texts.items()}
+        return [entry_no for entry_no, text in folded.items() if test(each in text for each in spellings)]

@@ -9,15 +9,10 @@ from recall.index import consent
 from recall.index.consent import Destination, Grant
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.models.endpoints import endpoint_of, is_loopback, provider_of
+from recall.models.gate import QUESTION
 from recall.run import Run
 from recall.settings import Settings
 from recall.timewindow import iso
-
-QUESTION = (
-    "Indexing with {model} sends to {endpoint}: the whole extracted text of every conversation that you index, now and "
-    "later, with what the redaction rules find taken out. No pattern finds every secret. Repair would also send "
-    "originals and its notes, a search with rewriting its queries."
-)
 
 
 def destination_of(settings: Settings, profile_no: int) -> Destination:

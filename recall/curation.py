@@ -30,7 +30,7 @@ from recall.redact import RULES_VERSION, Redactor
 from recall.run import Progress, Run
 from recall.steps.analyse import analyse
 from recall.steps.place import place
-from recall.types import Analysis, Outline, Placement, SourceRef
+from recall.types import Analysis, Outline, Placement, SourceRef, SourceWarning
 from repair.report import NO_REPAIR, RepairReport
 
 _TITLE_CHARS = 80
@@ -48,6 +48,7 @@ class Curated:
     repair: RepairReport
     calls: int
     redactions: Mapping[str, int]
+    warnings: tuple[SourceWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class Curator:
             NO_REPAIR,
             self._road.calls - calls,
             dict(reading.redactor.counts),
+            reading.outline.warnings,
         )
 
     def _release(self, source: SourceRef) -> None:

@@ -36,6 +36,7 @@ _NO_PROFILE = -1
 class _Count:
     """What has been counted so far."""
 
+    certain: Bound = field(default_factory=lambda: Bound(0, 0))
     sent: Bound = field(default_factory=lambda: Bound(0, 0))
     exact: bool = True
     redactions: dict[str, int] = field(default_factory=dict)
@@ -128,6 +129,7 @@ class _DryRun:
         with self._database.read() as connection:
             catalogue = topics.cards(connection, self._profile_no)
         above = planning.joining(len(requests)) + planning.placing(catalogue, self._meter, before=before)
+        self._count.certain += planning.total(unsent)
         self._count.sent += planning.total(unsent) + above
         self._count.exact = self._count.exact and above.calls == 0
 
@@ -157,6 +159,7 @@ def _answer(settings: Settings, count: _Count) -> dict[str, object]:
             "endpoint": endpoint,
             "model": settings.model,
             "exact": count.exact,
+            "at_least": {"calls": count.certain.calls, "bytes": count.certain.bytes},
         },
         "sources": count.sources,
         "redactions": dict(sorted(count.redactions.items())),

@@ -262,6 +262,7 @@ def _completed(one: Curated) -> dict[str, object]:
         "facets": published.facets if published else 0,
         "topics": published.topics if published else nothing,
         "repair": one.repair.as_json(),
+        "warnings": [{"code": w.code, "line": w.line, "message": w.message} for w in one.warnings],
     }
 
 

@@ -51,7 +51,7 @@ class CallLimits:
     concurrency: int
     request_seconds: float = 90.0
     rewrite_seconds: float = 30.0
-    grace_seconds: float = 4.0  # a cancelled command has ended after 5
+    grace_seconds: float = 3.0  # a cancelled command has ended after 5, closing the connection included
 
     @classmethod
     def of(cls, settings: Settings, *, batch_calls: int | None = None) -> CallLimits:

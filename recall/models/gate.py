@@ -9,6 +9,12 @@ from recall.index.database import Database
 from recall.models.endpoints import is_loopback
 from recall.models.request import RemoteModel
 
+QUESTION = (
+    "Indexing with {model} sends to {endpoint}: the whole extracted text of every conversation that you index, now and "
+    "later, with what the redaction rules find taken out. No pattern finds every secret. Repair would also send "
+    "originals and its notes, a search with rewriting its queries."
+)
+
 
 class ConsentGate:
     """Asked before each request. `projects` is None where the run may touch conversations of any project."""
@@ -22,7 +28,9 @@ class ConsentGate:
         """StateError `consent_required`, with the token that carries a yes back, where there is none yet."""
         if not self.allows(model):
             to = self.destination(model)
-            data = {"provider": to.provider, "endpoint": to.endpoint, "model": to.model, "token": to.token}
+            question = QUESTION.format(model=to.model, endpoint=to.endpoint)
+            named = {"provider": to.provider, "endpoint": to.endpoint, "model": to.model, "token": to.token}
+            data = named | {"question": question}
             hint = "say yes with `history-recall consent grant`, or set HISTORY_RECALL_MODEL to offline"
             raise StateError("consent_required", f"Nothing may be sent to {to.endpoint} ({to.model}) yet", hint, data)
 

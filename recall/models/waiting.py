@@ -16,7 +16,7 @@ from recall.errors import ModelError, StateError
 
 T = TypeVar("T")
 POLL_SECONDS = 0.05
-_CLOSING_SECONDS = 2.0  # a task that is being cancelled has this long to close its connection
+_CLOSING_SECONDS = 1.0  # a task that is being cancelled has this long to close its connection
 
 
 class Deadline:

@@ -7,7 +7,8 @@ The first chunk is asked in the same words whether it is the whole conversation 
 host accepts differs (a whole conversation has at least one facet). So when a short conversation grows, the reply that
 was its analysis comes from the cache as that of its first chunk, and only the new text and the joining are sent.
 
-A chunk that the provider refuses for its length is halved without loss, again and again if need be; where the halves
+A chunk that the provider refuses for its length is halved without loss, again and again if need be, and one that the
+model has more to say about than a reply may hold at most twice; where the halves
 ended is in `Analysis.cuts`, so the next run does not try the too long one again.
 """
 
@@ -22,7 +23,7 @@ from recall import fence, prompts
 from recall.chunk import Chunk, Cut, chunks, end, halves
 from recall.errors import ModelError
 from recall.models.request import AnalysisTask, ModelRequest
-from recall.steps.asking import HALVINGS, Asker, Meter, in_order, room, too_long
+from recall.steps.asking import HALVINGS, SHORTENINGS, Asker, Meter, in_order, room, said_too_much, too_long
 from recall.steps.evidence import Part, TextOf, shown_in, verified
 from recall.steps.material import Material, Shown
 from recall.steps.reduce import joined
@@ -167,7 +168,7 @@ class _Reader:
         try:
             part = await self.ask(chunk, first=first, only=only)
         except ModelError as error:
-            if not too_long(error) or left == 0:
+            if left == 0 or not (too_long(error) or (said_too_much(error) and left > HALVINGS - SHORTENINGS)):
                 raise
         else:
             self._report(chunk)

@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 WIDTH = 32  # as many as the road will ever have under way; more would only hold texts in memory
 # How often something that a model found too long is made half as long.
 HALVINGS = 10
+# How often something that a model cannot say in one reply is made half as long: a model that never ends does not end then.
+SHORTENINGS = 2
 
 
 class Asker(Protocol):
@@ -53,6 +55,11 @@ def room(meter: Meter, prompt: Prompt) -> int:
 def too_long(error: ModelError) -> bool:
     """Whether a provider refused a request for its length, so that a shorter one may pass."""
     return error.code == "model_context_too_small" and bool(error.data.get("overflow"))
+
+
+def said_too_much(error: ModelError) -> bool:
+    """Whether a reply ended for its length, so that about less there may be less to say."""
+    return error.code == "model_output_truncated" and not error.data.get("reasoning")
 
 
 async def in_order(

@@ -115,6 +115,8 @@ def _say(error: RecallError, *, as_json: bool) -> int:
         click.echo(json_text(error.as_json()))
     else:
         click.echo(visible(f"error: {error.message} ({error.code})"), err=True)
+        if "question" in error.data:
+            click.echo(visible(f"  {error.data['question']}"), err=True)
         if error.hint:
             click.echo(visible(f"  {error.hint}"), err=True)
     return exit_code_of(error)

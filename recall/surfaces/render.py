@@ -10,6 +10,7 @@ from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
 _WIDTH = 100
+_WARNINGS_SHOWN = 5
 
 
 def text(operation: str, answer: Answer, command: str = "") -> str:
@@ -149,6 +150,7 @@ def _index(answer: Answer) -> Iterable[str]:
         new, updated = len(topics["created"]), len(topics["updated"])
         found = f"{_count(done['facets'], 'facet')}, {_count(new, 'new topic')}, {_count(updated, 'topic')} updated"
         yield f"indexed    {done['conversation_id']}  {found}  {one_line(done['source'])}"
+        yield from _source_warnings(done["warnings"])
     for row in answer["skipped"]:
         yield f"skipped    {one_line(row['message'])} ({row['code']})"
     wall = answer["aborted"]
@@ -166,14 +168,24 @@ def _index(answer: Answer) -> Iterable[str]:
         yield f"{answer['left']} still queued" + ("" if wall else "; run index-all again to go on")
 
 
+def _source_warnings(warnings: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    for warning in warnings[:_WARNINGS_SHOWN]:
+        line = f"line {warning['line']}: " if warning["line"] else ""
+        yield f"           {line}{one_line(warning['message'])} ({warning['code']})"
+    if len(warnings) > _WARNINGS_SHOWN:
+        yield f"           and {_count(len(warnings) - _WARNINGS_SHOWN, 'more warning')}"
+
+
 def _dry_run(answer: Answer) -> Iterable[str]:
     would = answer["would_send"]
     yield f"{_count(answer['sources'], 'conversation')} would be indexed with {one_line(would['model'])}"
     if not would["calls"]:
         yield "nothing would be sent"
     else:
-        about = "" if would["exact"] else "at most "
-        what = f"{about}{_count(would['calls'], 'request')}, {about}{_size(would['bytes'])}"
+        least = would["at_least"]
+        what = f"{_count(would['calls'], 'request')}, {_size(would['bytes'])}"
+        if not would["exact"]:
+            what = f"at least {_count(least['calls'], 'request')}, {_size(least['bytes'])}; at most {what}"
         yield f"would send {what}, to {one_line(would['endpoint'])}"
     yield f"would redact: {_mapping(answer['redactions'])}"
     for row in answer["failed"]:

@@ -138,3 +138,33 @@ def _said(identity: str, parent: str | None, text: str) -> dict[str, object]:
         "timestamp": "2026-09-02T13:06:00.000Z",
         "message": message,
     }
+
+
+def test_a_second_file_of_a_conversation_counts_only_where_it_goes_on_from_the_first(
+    log: Path, answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = log.parent / "other.jsonl"
+    other.write_text("".join(line.replace("UTC", "GMT") for line in [*lines, lines[-1]]), encoding="utf-8")
+    assert main(["index", str(other), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "duplicate_conversation"
+    more = _said("c0ffee01", json.loads(lines[-1])["id"], "And the tides of spring?")
+    other.write_text("".join(lines) + json.dumps(more) + "\n", encoding="utf-8")
+    assert answer("index", str(other))["completed"][0]["unchanged"] is False
+    assert _row(answer, other)["copy_of"] is None
+
+
+def test_what_was_skipped_is_named_by_line(home: Path, answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = home / STORE
+    folder.mkdir(parents=True)
+    head = {"type": "session", "version": 3, "id": "5f0c2c8e-2", "timestamp": "2026-09-02T13:05:00.000Z", "cwd": "/w"}
+    said = _said("a0000001", None, "Is the gauge at pier 4 drifting?")
+    text = json.dumps(head) + "\n" + json.dumps(said) + "\n{broken\n" + json.dumps(said)[:40]
+    log = folder / "x_5f0c2c8e-2.jsonl"
+    log.write_text(text)
+    warnings = answer("index", str(log))["completed"][0]["warnings"]
+    assert [(w["code"], w["line"]) for w in warnings] == [("malformed_line", 3), ("torn_tail", 4)]
+    main(["index", str(log), "--force"])
+    out = capsys.readouterr().out
+    assert "line 3: " in out
+    assert "torn_tail" in out

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 WIDTH = 32  # as many as the road will ever have under way; more would only hold texts in memory
 # How often something that a model found too long is made half as long.
 HALVINGS = 10
-# How often something that a model cannot say in one reply is made half as long: a model that never ends does not end then.
+# How often something that a model cannot say in one reply is made half as long (a model may never end).
 SHORTENINGS = 2
 
 

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from recall.models.extractive.claims import telling
 from recall.models.extractive.placement import groups
+from recall.models.extractive.prose import said
 from recall.models.extractive.scopes import FACETS, inverse, weigh
 from recall.models.extractive.terms import count
 from recall.models.request import ReduceTask
@@ -41,6 +43,8 @@ class _Card:
 def reduce(task: ReduceTask) -> Json:
     """The joined analysis of several parts, in their order."""
     cards = [card for part in task.parts for card in _cards(part)]
+    # A part of nothing but listings had to be called something; beside others it is no subject.
+    cards = [card for card in cards if card.findings or telling(said(card.description))] or cards
     terms = [
         count([(c.title, 2.0), (c.description, 1.0), *((a, 1.0) for a in c.aliases), *_statements(c)]) for c in cards
     ]
@@ -85,7 +89,11 @@ def _json(
 
 
 def _title(titles: Sequence[str]) -> str:
-    """The first terms of each title in turn, at most four."""
+    """The first terms of each title in turn, at most four; a title that is a quote stands alone or not at all."""
+    termed = [title for title in titles if " · " in title]
+    if " · " not in titles[0] or not termed:
+        return titles[0][:TITLE]
+    titles = termed
     parts = _turns([tuple(title.split(" · ")) for title in titles], 12)
     text = ""
     for part in parts:

@@ -11,13 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import add
 
-from recall.models.extractive.words import STOP_HAN_CHARS, STOP_HAN_WORDS
+from recall.models.extractive.words import STOP_HAN_CHARS, STOP_HAN_WORDS, SURE_HAN, WHOLE_HAN
 
 _LONGEST = 6
 # A text this long repeats its words in its first part too.
 _MOST_CHARS = 30_000
-# Particles and pronouns that are no part of any word; the other stop characters may stand inside one.
-_NEVER = frozenset("的了是我你您他她它们这那吗呢吧啊呀嘛和与就都也还不在有很把被")
 _WORDS = frozenset(STOP_HAN_WORDS)
 
 
@@ -76,6 +74,12 @@ def _drop_parts(found: dict[str, int], longer: dict[str, int]) -> None:
 
 
 def _is_word(piece: str) -> bool:
-    if piece[0] in STOP_HAN_CHARS or piece[-1] in STOP_HAN_CHARS or piece in _WORDS:
+    if piece in _WORDS:
         return False
-    return _NEVER.isdisjoint(piece)
+    if piece in WHOLE_HAN:
+        return True
+    if piece[0] in STOP_HAN_CHARS and piece[:2] not in WHOLE_HAN:
+        return False
+    if piece[-1] in STOP_HAN_CHARS and piece[-2:] not in WHOLE_HAN:
+        return False
+    return SURE_HAN.isdisjoint(piece)

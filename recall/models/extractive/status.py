@@ -18,10 +18,25 @@ _WORDS = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
 _MEASURE = re.compile(cues.MEASURE)
 _DIGIT = re.compile(r"\d")
 _QUESTION = re.compile(cues.QUESTION)
-_ASKS_OPEN = re.compile(cues.ASKS_OPEN, re.IGNORECASE)
+_LABELS = tuple(
+    (status, re.compile(rf"\W{{0,4}}(?:{forms})\W{{0,2}}\s*[:：]", re.IGNORECASE)) for status, forms in cues.LABELS
+)
+_INTENT = re.compile(cues.INTENT, re.IGNORECASE)
+_REQUEST = re.compile(cues.REQUEST, re.IGNORECASE)
+_BIDS = re.compile(cues.BIDS, re.IGNORECASE)
+_REASON = re.compile(cues.REASON, re.IGNORECASE)
+_BUT = re.compile(cues.BUT, re.IGNORECASE)
+_BOILERPLATE = re.compile(cues.BOILERPLATE)
 _SHIFT = re.compile(cues.SHIFT, re.IGNORECASE)
 # At equal weight the rarer and more telling status goes first.
 _ORDER: tuple[FindingStatus, ...] = ("superseded", "open", "decided", "failed", "worked", "found")
+# What is only tried, wished or possible is none of these; nor has it been found.
+_OUTCOMES: tuple[FindingStatus, ...] = ("worked", "failed", "superseded")
+# Hints add to a cue; they make none.
+_CUE = 2.0
+_LABELLED = 6.0
+_NO = frozenset("no not never nothing none nobody without neither nor cannot can't isn't aren't wasn't weren't".split())
+_NO_HAN = re.compile(r"(?:不会|不再|没有?|未|避免|防止|不)[^,，。;；]{0,2}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +55,36 @@ class _Form:
     row: int
 
 
-def read(sentence: str) -> Cue | None:
-    """The status that a sentence of a turn speaks for, or None."""
-    totals = _count(sentence)
-    question = sentence[-3:].find("?") >= 0 or bool(_QUESTION.search(sentence[-6:]))
-    if question:
-        # A question states nothing; it may be the open point itself.
-        asks = bool(_ASKS_OPEN.search(sentence))
-        return Cue("open", 1.5 + min(totals.get("open", 0.0), 3.0)) if asks or totals.get("open", 0.0) >= 2 else None
-    if totals.pop("attempt", 0.0) and "worked" in totals:
-        del totals["worked"]
-    return _best(totals)
+def read(sentence: str, bids: bool = False) -> Cue | None:
+    """The status that a sentence of a turn speaks for, or None where it is not clear.
+
+    `bids` for a turn of the user, whose wishes decide.
+    """
+    for status, pattern in _LABELS:
+        if pattern.match(sentence):
+            return Cue(status, _LABELLED)
+    if _INTENT.match(sentence):
+        return None
+    if "?" in sentence[-3:] or _QUESTION.search(sentence[-6:]):
+        # A question states nothing, and what follows mostly answers it; it is open only where it says so.
+        totals = _count(sentence)
+        return Cue("open", totals["open"]) if totals.get("open", 0.0) >= _CUE else None
+    cue = _clear(_count(sentence), bids)
+    if (cue is None or cue.status == "found") and _BIDS.match(sentence):
+        return Cue("decided", _CUE)
+    if cue is None and _REASON.match(sentence):
+        return Cue("found", _CUE)
+    if cue is not None and cue.status in _OUTCOMES and len(clauses := _BUT.split(sentence, maxsplit=1)) == 2:
+        # "It passes, but it is not safe": what stands behind the turn is what counts, if both say something.
+        turned = _clear(_count(clauses[1]), bids)
+        if turned is None or turned.status != cue.status:
+            cue = turned if turned is not None and turned.status in _OUTCOMES else None
+    return None if cue is not None and cue.status != "decided" and _REQUEST.search(sentence) else cue
 
 
 def read_output(line: str) -> Cue | None:
     """The status that a line of a program's output speaks for, or None."""
-    if not any(literal in line for literal in cues.GATE):
+    if not any(literal in line for literal in cues.GATE) or boilerplate(line):
         return None
     totals: dict[Kind, float] = {}
     for status, weight, pattern in _OUTPUT:
@@ -69,17 +98,41 @@ def shifts(text: str) -> bool:
     return bool(_SHIFT.search(text[:60]))
 
 
+def intent(sentence: str) -> bool:
+    """Whether a sentence says only what its writer is going to do now."""
+    return bool(_INTENT.match(sentence))
+
+
+def boilerplate(line: str) -> bool:
+    """Whether a line of output tells only that a program ended or a file was written."""
+    return bool(_BOILERPLATE.match(line))
+
+
+def _clear(totals: dict[Kind, float], bids: bool) -> Cue | None:
+    """The status of a sentence that speaks for one. Weights below a cue were hints; an attempt has no outcome."""
+    bid = totals.pop("bid", 0.0)
+    if bid and bids:
+        totals["decided"] = totals.get("decided", 0.0) + bid
+    if "attempt" in totals:
+        totals = {kind: weight for kind, weight in totals.items() if kind not in _OUTCOMES and kind != "found"}
+    if "worked" in totals and "failed" in totals and abs(totals["worked"] - totals["failed"]) < 1.0:
+        return None
+    return _best({kind: weight for kind, weight in totals.items() if weight >= _CUE})
+
+
 def _best(totals: Mapping[Kind, float]) -> Cue | None:
     best: FindingStatus | None = None
     for status in _ORDER:
-        if totals.get(status, 0.0) > (totals[best] if best else 0.0):
+        # A reason stands beside nearly every outcome; then it is the outcome that is told.
+        if totals.get(status, 0.0) > (totals[best] if best else 0.0) and not (best and status == "found"):
             best = status
     return Cue(best, totals[best]) if best else None
 
 
 def _count(sentence: str) -> dict[Kind, float]:
-    """What the forms in a sentence add up to, each row once."""
+    """What the cues in a sentence add up to, each row once; hints add to their cue and are nothing without one."""
     totals: dict[Kind, float] = {}
+    hints: dict[Kind, float] = {}
     rows: set[int] = set()
     words = _WORDS.findall(sentence.lower().replace("’", "'"))
     at = 0
@@ -89,7 +142,8 @@ def _count(sentence: str) -> dict[Kind, float]:
             size = len(form.rest)
             if tuple(words[at + 1 : at + 1 + size]) == form.rest:
                 taken = 1 + size
-                _add(totals, rows, form)
+                if form.kind not in _OUTCOMES or _NO.isdisjoint(words[max(0, at - 3) : at]):
+                    _add(totals if form.weight >= _CUE or form.kind == "attempt" else hints, rows, form)
                 break
         at += taken
     if not sentence.isascii():
@@ -99,12 +153,13 @@ def _count(sentence: str) -> dict[Kind, float]:
             for form in _HAN.get(sentence[at : at + 2], ()):
                 if sentence.startswith(form.rest[0], at):
                     taken = len(form.rest[0])
-                    _add(totals, rows, form)
+                    if form.kind not in _OUTCOMES or not _NO_HAN.search(sentence[max(0, at - 4) : at]):
+                        _add(totals if form.weight >= _CUE or form.kind == "attempt" else hints, rows, form)
                     break
             at += taken
     if _DIGIT.search(sentence) and _MEASURE.search(sentence):
-        totals["found"] = totals.get("found", 0.0) + 1.0
-    return totals
+        hints["found"] = hints.get("found", 0.0) + 1.0
+    return {kind: weight + 0.5 * hints.get(kind, 0.0) for kind, weight in totals.items()}
 
 
 def _add(totals: dict[Kind, float], rows: set[int], form: _Form) -> None:

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from recall.models.extractive.words import DULL, STOP, STOP_HAN_CHARS, STOP_HAN_WORDS
+from recall.models.extractive.words import DULL, STOP, STOP_HAN_CHARS, STOP_HAN_WORDS, SURE_HAN, SWEAR, WHOLE_HAN
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003ffff"
 _TOKEN = re.compile(
@@ -84,7 +84,7 @@ def word(token: str) -> Word:
     if token.startswith("http"):
         return Word((), 0.0)
     folded = unicodedata.normalize("NFKC", token).casefold()
-    if folded in STOP or len(folded) < 2:
+    if folded in STOP or folded in SWEAR or len(folded) < 2:
         return Word((), 0.0)
     if _HEXISH.fullmatch(folded):
         return Word((folded,), 0.4, code=True)
@@ -106,19 +106,37 @@ def word(token: str) -> Word:
 
 @functools.lru_cache(maxsize=16384)
 def han_pieces(run: str) -> tuple[str, ...]:
-    """The pieces of a run of Han between particles: what a reader would take for words, mostly."""
+    """The pieces of a run of Han between particles: what a reader would take for words, mostly.
+
+    Only pieces whose ends are sure are given: an end of the run, a word that breaks runs, or a character that is part
+    of no word. The other stop characters begin and end many words, and a word cut in two is worse than none.
+    """
     pieces: list[str] = []
     for part in _BREAK_HAN.sub(" ", run).split():
-        start = 0
+        whole = _inside(part)
+        start, sure = 0, True
         for at, char in enumerate(part + "的"):
-            if char in STOP_HAN_CHARS:
+            if char not in STOP_HAN_CHARS or at in whole:
+                continue
+            if sure and (char in SURE_HAN or at == len(part)):
                 piece = part[start:at].rstrip(_TRAILING)
                 if len(piece) > 2:
                     piece = piece[piece[0] in _MEASURES :]
                 if 2 <= len(piece) <= 8:
                     pieces.append(piece)
-                start = at + 1
+            start, sure = at + 1, char in SURE_HAN
     return tuple(pieces)
+
+
+def _inside(part: str) -> frozenset[int]:
+    """The places in a run whose stop character belongs to a whole word."""
+    return frozenset(
+        place
+        for at in range(len(part) - 1)
+        for size in (2, 3)
+        if part[at : at + size] in WHOLE_HAN
+        for place in range(at, at + size)
+    )
 
 
 @functools.lru_cache(maxsize=16384)

@@ -7,6 +7,7 @@ A phrase tells if it stands often here and seldom elsewhere in the conversation,
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,14 @@ from recall.models.extractive.words import DULL_HAN
 TITLE = 100
 ALIAS = 100
 ALIASES = 12
+# A title of running words is read as a whole; longer than this it is no title.
+_PHRASE = 80
+# What a sentence begins with and a title does not.
+_OPENING = re.compile(
+    r"(?:(?:ok|okay|alright|yes|yeah|no|so|and|but|then|hm+|well|also|please|wait|actually|sooo*|like|now|好|好的|那)"
+    r"[,.，、 ]+)+",
+    re.IGNORECASE,
+)
 _LOOKED_AT = 400
 _KEPT = 160
 _UNCONFIRMED = 0.35
@@ -97,6 +106,31 @@ def title(phrases: Sequence[Phrase], parts: int = 4) -> str:
         if text.count(" · ") + 1 >= parts:
             break
     return text
+
+
+def strong(phrases: Sequence[Phrase], parts: int = 4) -> bool:
+    """Whether the terms of a title name something: identifiers, names, several words, Han; not everyday words alone."""
+    naming = [_names(phrase.text) for phrase in distinct(phrases, parts)]
+    return sum(naming) >= 0.5 * len(naming) and naming.count(0.0) <= 1
+
+
+def phrase(sentence: str) -> str:
+    """A sentence as a title: the whole of it, or its beginning up to a border of clauses; empty if that is nothing."""
+    folded = " ".join(sentence.split())
+    folded = folded[opening.end() :] if (opening := _OPENING.match(folded)) else folded
+    if len(folded) > _PHRASE:
+        at = max(folded.rfind(mark, 24, _PHRASE) for mark in (", ", "; ", ": ", ". ", "，", "；", "。", " ("))
+        if at < 0:
+            at = folded.rfind(" ", 24, _PHRASE)
+        folded = folded[: at if at > 0 else _PHRASE]
+    return folded.strip(" .,;:，。；：*_")
+
+
+def _names(text: str) -> float:
+    """How much a term is a name: 1 for identifiers, names and Han, less for two everyday words, 0 for one."""
+    if not text.isascii() or any(mark in text for mark in "._/-:0123456789") or any(c.isupper() for c in text):
+        return 1.0
+    return 0.5 if " " in text else 0.0
 
 
 def _holds(one: str, other: str) -> bool:

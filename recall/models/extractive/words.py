@@ -39,6 +39,16 @@ STOP = frozenset(
     june july august september october november december isn aren wasn weren don doesn didn won wouldn couldn
     shouldn hasn haven hadn ain nor whose gonna wanna gotta lets stay stays stayed leave leaves left seemingly e.g
     i.e eg ie vs versus plus minus true false null anymore whichever none mr mrs ms pm utc ms kb mb gb mib gib kib
+    alright whatever sooo soo hmmm hmm uh um huh dude bro perfect perfectly excellent properly correctly entirely
+    immediately completely fully mostly nicely easily quickly slightly somehow everywhere attempted omitted
+    """.split()
+)
+
+# Words that nobody wants in a title, with the interjections that stand beside them; none is a term.
+SWEAR = frozenset(
+    """
+    fuck fucks fucked fucking fuckin fuckoing fucken shit shits shitty bullshit damn damned dammit crap crappy wtf
+    w.t.f w.t.f. omfg omg ffs bitch asshole ass arse bastard hell piss pissed stupid idiot idiotic dumb
     """.split()
 )
 
@@ -87,4 +97,24 @@ STOP_HAN_WORDS = (
 
 STOP_HAN_CHARS = frozenset(
     "的了是我你您他她它们这那吗呢吧啊呀哦嗯哈啦嘛就都也还很把被让给跟和与或而且但又再才只会要想说请个之其所以因在有没不从到对将向候着过得地年月日点号第一二三四五六七八九十两几多少去做看可该每比如果等已并为于"
+)
+
+# Particles and pronouns that are no part of any word; the other stop characters may stand inside one.
+SURE_HAN = frozenset("的了是我你您他她它们这那吗呢吧啊呀嘛和与就都也还不在有很把被")
+
+# Words that hold a character of the sets above and are not broken at it.
+WHOLE_HAN = frozenset(
+    """
+    会话 会议 会员 会计 社会 机会 对话 对象 对比 对应 对账 对齐 绝对 并发 并行 合并 地址 地图
+    地点 地区 本地 当地 点击 节点 要点 重点 特点 终点 站点 断点 热点 观点 过程 过滤 过期 通过
+    超过 向量 方向 比例 比赛 主要 要求 需要 重要 想法 理想 说明 小说 传说 可用 许可 号码 账号
+    信号 型号 编号 符号 序号 端口号 日志 日期 日历 日报 生日 节日 年度 年龄 年会 月份 月度
+    月台 个人 个性 在线 存在 内在 现在 一致 统一 唯一 一级 二级 三级 二元 二进制 十六进制 三方
+    第三方 三明治 多线程 多语言 行为 因素 以太网 得分 着色 去重 去除 做法 看板 到期 到达 从库
+    从属 已读 将来 即将 比特 上下文 其他 所有 位置 候选 时候 气候 等级 等待 平等 相等 如期
+    例如 跟踪 跟进 被动 让步 把手 给定 供给 于是 关于 都市 首都 还原 归还 偿还 很多 才能 人才
+    再生 又称 但书 而后 或者 与会 参与 和平 温和 总和 就绪 成就 就业 也许 不足 不等式 不变
+    没收 只读 只写 从不 自从 服从 之间 几何 几率 两地 两端 四舍五入 五金 六边形 七夕 八卦
+    九宫格 请求 申请 邀请 你好 他人 她们
+    """.split()
 )

@@ -47,7 +47,7 @@ SCRIPTED = {
     "no choices": Fault(Turn("no_choices"), "model_request_failed", 2),
     "null content": Fault(Turn("null_content"), "invalid_model_output", 2),
     "refusal": Fault(Turn("refusal", text="I can not help with that"), "model_refused", 1),
-    "length": Fault(Turn(text=GOOD_ENOUGH, finish="length"), "model_output_truncated", 1),
+    "length": Fault(Turn(text=GOOD_ENOUGH, finish="length"), "model_output_truncated", 3),
     "reasoning only": Fault(Turn("reasoning"), "model_output_truncated", 2),
     "no json": Fault(Turn(text="I would rather talk."), "invalid_model_output", 2, "done"),
     "a key twice": Fault(
@@ -79,6 +79,17 @@ def test_fault_is_charged_named_and_kept_in_the_queue(product: Product, name: st
     # The server is well again: a named file works, and what failed is paid anew.
     assert product.done("index", source)["calls"] == 1
     assert product.done("status")["queue"]["waiting"] == 0
+
+
+def test_what_is_too_much_for_one_reply_is_asked_about_in_halves(product: Product) -> None:
+    source = product.add(short("d1d9", "mill"), "one")
+    product.server.add(Turn(text=GOOD_ENOUGH, finish="length"))
+
+    done = product.done("index", source)
+
+    assert [kind for kind, _, _ in product.ledger()] == ["analysis", "analysis", "map", "final"]
+    assert done["calls"] == 4
+    assert product.done("search", "mill")["conversations"]
 
 
 @pytest.mark.parametrize("how", ["fenced", "chatty", "list_content", "slow"])

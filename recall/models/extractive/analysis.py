@@ -55,7 +55,7 @@ def analyse(task: AnalysisTask) -> Json:
     entries = [entry for entry in task.entries if entry.text.strip()]
     if not entries:
         return {"summary": "–", "facets": []}
-    texts = [unlabelled(entry.text) if entry.role == "tool" else said(unlabelled(entry.text)) for entry in entries]
+    texts = [unlabelled(entry.text) if entry.role == "tool" else unlabelled(said(entry.text)) for entry in entries]
     found, idf = scopes.scopes(entries, [trim(text, e.role == "tool") for text, e in zip(texts, entries, strict=True)])
     everything = Bag()
     for scope in found:
@@ -70,7 +70,8 @@ def analyse(task: AnalysisTask) -> Json:
         if lines:
             facets.append((_facet(entries, lines, names.telling(scope.counts, repeats), common), lines))
     facets = [one for one in facets if _says_something(*one)] or facets[:1]
-    return {"summary": _summary([lines for _, lines in facets]) or "–", "facets": [facet for facet, _ in facets]}
+    summary = _summary([lines for _, lines in facets], task.top)
+    return {"summary": summary or "–", "facets": [facet for facet, _ in facets]}
 
 
 def _showing(entries: Sequence[ShownEntry]) -> frozenset[int]:
@@ -113,7 +114,8 @@ def _lines(
             whole = said_it and claims.clear(texts[index], span.start, span.end)
             cue = _cue(entry, text, index in showing) if output or (whole and not span.cut) else None
             # A person writes as it comes; what an agent announces, and its headings, describe nothing.
-            speaks = said_it and not claims.unfinished(text) and (entry.role == "user" or (whole and not intent(text)))
+            fit = entry.role == "user" or (whole and not intent(text))
+            speaks = said_it and fit and not claims.unfinished(text) and claims.decent(text)
             lines.append(Line(index, text, tells, cue, entry.role, speaks))
     return lines
 
@@ -203,8 +205,8 @@ def _name(lines: Sequence[Line], phrases: Sequence[titles.Phrase]) -> str:
     name = titles.title(phrases)
     if name and titles.strong(phrases):
         return name
-    decent = [line for line in lines if line.speaks and claims.decent(line.text)]
-    asked = [line for line in decent if line.role == "user"] or decent
+    spoken = [line for line in lines if line.speaks and "[REDACTED:" not in line.text]
+    asked = [line for line in spoken if line.role == "user"] or spoken
     for line in sorted(asked, key=lambda line: (-line.tells * claims.readable(line.text), line.entry)):
         if phrase := titles.phrase(line.text):
             return phrase
@@ -242,8 +244,13 @@ def _says_something(facet: Json, lines: Sequence[Line]) -> bool:
     return bool(facet["findings"]) or sum(len(line.text) for line in lines if line.speaks) >= _LITTLE
 
 
-def _summary(scopes_lines: Sequence[Sequence[Line]]) -> str:
-    """How the conversation began, and of each facet its end and the strongest claims, while there is room."""
+def _summary(scopes_lines: Sequence[Sequence[Line]], top: bool) -> str:
+    """How the conversation began, and of each facet its end and the strongest claims, while there is room.
+
+    Of a part in which nothing was said there is none: the other parts have enough.
+    """
+    if not top:
+        scopes_lines = [lines for lines in scopes_lines if any(line.speaks for line in lines)]
     if not scopes_lines:
         return ""
     ranked = [

@@ -13,6 +13,8 @@ from recall.models.extractive.terms import word
 from recall.models.extractive.words import SWEAR
 
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W\d_]+)*")
+_LEADS_ON = re.compile(r"(?:and|then|so|but|also|fine|agreed|it|that|this|because)\b|那|所以|但", re.IGNORECASE)
+_LETTERS = re.compile(r"[a-z]+(?:\.[a-z])*")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _SHOWN = re.compile(r"`[^`]*`|\S*[/\\]\S*|https?://\S+")
 # A bold or quoted start with a colon or dash labels an item of a list; what follows is about something else's text.
@@ -51,7 +53,12 @@ def unfinished(sentence: str) -> bool:
 def readable(sentence: str) -> float:
     """How well a sentence serves as a title: short and in words, not in signs and numbers."""
     signs = sum(not (c.isalpha() or c.isspace()) for c in sentence) / max(1, len(sentence))
-    return (1.0 if 16 <= len(sentence) <= 110 else 0.6) * (1.0 if signs < 0.08 else 0.5 if signs < 0.14 else 0.2)
+    leads_on = 0.7 if _LEADS_ON.match(sentence) else 1.0
+    return (
+        leads_on
+        * (1.0 if 16 <= len(sentence) <= 100 else 0.5)
+        * (1.0 if signs < 0.08 else 0.5 if signs < 0.14 else 0.2)
+    )
 
 
 def telling(text: str) -> bool:
@@ -68,4 +75,4 @@ def telling(text: str) -> bool:
 
 def decent(text: str) -> bool:
     """Whether a sentence is free of swearing."""
-    return SWEAR.isdisjoint(text.casefold().replace("’", "'").split())
+    return SWEAR.isdisjoint(_LETTERS.findall(text.casefold()))

@@ -33,10 +33,10 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         "decided",
         2,
         """
-        we'll use/keep/take/do/stay | we will use/keep/take/do/stay | let's use/keep/take/do/drop/stay/stick
-        | i choose | i chose | we chose | we choose | i'll keep | i'd keep | we keep | must never/always
-        | one rule | one more rule | no more | please keep/use | is/are not wanted | don't want another/any
-        | i want no | stays at/off/out | i'd rather not | we'd rather not
+        we'll use/keep/take/do/stay | we will use/keep/take/do/stay | let's use/keep/drop/stay/stick | i choose
+        | i chose | we chose | we choose | i'd keep | must never/always | one rule | one more rule
+        | please keep/use | is/are not wanted | don't want another/any | i want no | stays off/out
+        | i'd rather not | we'd rather not
         """,
     ),
     (
@@ -51,9 +51,9 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         "bid",
         2,
         """
-        i want | i don't want | i prefer | i'd rather | from today | as the standard | must be | not wanted
-        | agreed | approved | accepted | is/are fine | is/are okay | yes to | in the meantime | for the record
-        | no auto | i accept | i take the
+        i want | i don't want | i prefer | i'd rather | from today | as the standard | no more | stays at
+        | not wanted | agreed | approved | accepted | is/are fine | is/are okay | yes to | in the meantime
+        | for the record | no auto | i accept | i take the
         """,
     ),
     (
@@ -64,12 +64,13 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         | that/this/it/which/now worked | is/are/was/were/been/got fixed | fixed it/the/that/this/by
         | i/we fixed | is/are/was/were/been resolved | resolved it/the/that | is/are/was/were/been solved
         | solved it/the/that/by | tests pass | all pass | all passed | test/tests/check/checks/build passed
-        | test/tests/check/checks passes | passed in | passes 1 | passes in/on/with/without/now/again
-        | succeeded
+        | test/tests/check/checks passes | succeeded
         | no failure/failures/error/errors/duplicates/retries/problems/loss/deadlocks/warnings/differences
         | no more failures/errors/duplicates/crashes | none lost/missing/failed
-        | 0 errors/failed/failures/differences/missing | is/are gone | no longer fails/crashes/leaks/happens
-        | not lost | nothing lost | without errors/problems | zero errors/failures/changes/differences
+        | 0 errors/failed/failures/differences/missing
+        | deadlocks/duplicates/errors/failures/crashes/spikes/leaks are gone
+        | the/that leak/bug/error/warning is gone | no longer fails/crashes/leaks/happens | not lost
+        | nothing lost | without errors/problems | zero errors/failures/differences
         """,
     ),
     (
@@ -79,8 +80,8 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         is/are/was/were/been merged | merged and | is/are/was/were/been released | is/are/was/were/been deployed
         | deployed and | is/are/was shipped | is/are done | is/are finished | is/are/was complete
         | is/are/was completed | is/are/was/were/been verified | verified on/that/with/by | is/are/was confirmed
-        | confirmed on/that/with/by | is written | is/are in place | is/are live | went live | graduated
-        | got the job | turned out well | returned 200 | returns 200 | cured
+        | confirmed on/that/with/by | is/are in place | is/are live | went live | graduated | got the job
+        | turned out well | returned 200 | returns 200 | cured
         """,
     ),
     (
@@ -140,8 +141,7 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         "found",
         2,
         """
-        i/we measured | measured on/with/at | explains the/why/it | found that/out | which means | shows that
-        | reason is
+        i/we measured | measured on/with/at | explains the/why/it | found that/out | shows that | reason is
         """,
     ),
     (
@@ -221,7 +221,7 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         | or because | just because
         | failed login/logins/attempt/attempts/request/requests/test/tests/job/jobs/batch/batches
         | do that/it/this for/with/when/if | feel lost | is/are open to | is/are out of | open source | hung out
-        | hangs out | doesn't/does/do work
+        | hangs out | doesn't/does/do work | what it/that/this broke | i want to/you | i prefer to
         """,
     ),
 )
@@ -238,7 +238,8 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "decided",
         2,
         """
-        采用 改用 统一用 选了 选用 一律 绝不 以后都 就这么 採用 しましょう 定在 约好 采纳
+        ：采用 :采用 我们采用 统一采用 就采用 改用 统一用 选了 选用 一律 绝不 以后都 就这么 採用
+        しましょう 定在 约好 采纳
         """,
     ),
     (
@@ -252,7 +253,7 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "bid",
         2,
         """
-        同意 可以接受 那就 改成 不要再 必须 先这样 就先 设成 设为 不许 照你说的 先进先出 规矩 我要求
+        同意 可以接受 那就 改成 不要再 先这样 就先 设成 设为 不许 照你说的 先进先出 规矩 我要求
         """,
     ),
     (
@@ -291,22 +292,22 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "failed",
         2,
         """
-        丢了 卡住了 被杀 被拒 超时了 死锁了 占满了 坏了 没赶上 取消了 耽误了 总是错
+        丢了 卡住了 被杀 被拒 超时了 死锁了 占满了 没赶上 取消了 耽误了 总是错
         """,
     ),
     (
         "failed",
         1,
         """
-        失败 报错 没用 没有用 出错 无效 排除 不成功 错误 超时 死锁 丢失 泄漏 拒绝 放弃 冲突 可惜 不对
-        太慢 太大 太多 没了 堵了 错了 糟 受伤 生病 疼 酸痛 延误 迟到 失敗 誤り エラー
+        失败 报错 没用 没有用 坏了 出错 无效 排除 不成功 错误 超时 死锁 丢失 泄漏 拒绝 放弃 冲突 可惜
+        不对 太慢 太大 太多 没了 堵了 错了 糟 受伤 生病 疼 酸痛 延误 迟到 失敗 誤り エラー
         """,
     ),
     (
         "found",
         3,
         """
-        原因是 原因找到 原因查到 根本原因 查到了 原来是 原因は が原因 问题出在 是因为 结果是
+        原因是 原因找到 原因查到 根本原因 查到了 原因は が原因 问题出在 结果是
         """,
     ),
     (
@@ -373,7 +374,8 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "none",
         0,
         """
-        错误码 错误率 报错信息 没有错 不成功不 回滚之后 不是因为 还是因为
+        错误码 错误率 报错信息 没有错 不成功不 回滚之后 再做决定 做决定 做个决定 决定性 固定下来 确定了
+        稳定了 肯定了 制定了 设定了 否定了 固定了 未定义 不是因为 还是因为
         """,
     ),
 )
@@ -415,7 +417,7 @@ OUTPUT: tuple[tuple[FindingStatus, float, str], ...] = (
         3,
         r"^\s*denied: |\b[Pp]ermission denied\b|\b[Cc]onnection refused\b|\bdeadlock detected\b",
     ),
-    ("found", 2, r"\bp(?:50|95|99)[ =:]+\d"),
+    ("found", 2, r"\bp(?:50|95|99)\s?[=:]\s?\d"),
 )
 # What tells only that a program ended or a file was written; the outcome stands elsewhere.
 BOILERPLATE = (

@@ -14,6 +14,7 @@ from recall.models.extractive.claims import telling
 from recall.models.extractive.placement import groups
 from recall.models.extractive.prose import said
 from recall.models.extractive.scopes import FACETS, inverse, weigh
+from recall.models.extractive.status import intent
 from recall.models.extractive.terms import count
 from recall.models.request import ReduceTask
 
@@ -25,6 +26,8 @@ GAP = " … "
 # Overlap from which on facets of two parts are one subject; and the least with which one is taken in for want of room.
 _SAME = 0.16
 _ROOM = 0.05
+# What a description has to say for a part to be a subject beside others.
+_LITTLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ def reduce(task: ReduceTask) -> Json:
     """The joined analysis of several parts, in their order."""
     cards = [card for part in task.parts for card in _cards(part)]
     # A part of nothing but listings had to be called something; beside others it is no subject.
-    cards = [card for card in cards if card.findings or telling(said(card.description))] or cards
+    cards = [card for card in cards if card.findings or _spoken(card.description) >= _LITTLE] or cards
     terms = [
         count([(c.title, 2.0), (c.description, 1.0), *((a, 1.0) for a in c.aliases), *_statements(c)]) for c in cards
     ]
@@ -59,6 +62,12 @@ def reduce(task: ReduceTask) -> Json:
     kept = sorted(made[:FACETS])
     facets = [_join([cards[index] for index in group]) for group in kept]
     return {"summary": _summary(task.parts), "facets": facets}
+
+
+def _spoken(description: str) -> int:
+    """How much of a description is what somebody said, without announcements."""
+    quotes = (quote for quote in description.split(GAP) if not intent(quote) and telling(quote))
+    return sum(len(said(quote).strip()) for quote in quotes)
 
 
 def _join(cards: Sequence[_Card]) -> Json:

@@ -36,6 +36,7 @@ _OUTCOMES: tuple[FindingStatus, ...] = ("worked", "failed", "superseded")
 _CUE = 2.0
 _LABELLED = 6.0
 _NO = frozenset("no not never nothing none nobody without neither nor cannot can't isn't aren't wasn't weren't".split())
+_NOTHING = re.compile(r"\W*(?:nothing|none|nobody|no)\b(?!,)", re.IGNORECASE)
 _NO_HAN = re.compile(r"(?:不会|不再|没有?|未|避免|防止|不)[^,，。;；]{0,2}$")
 
 
@@ -65,11 +66,14 @@ def read(sentence: str, bids: bool = False) -> Cue | None:
             return Cue(status, _LABELLED)
     if _INTENT.match(sentence):
         return None
-    if "?" in sentence[-3:] or _QUESTION.search(sentence[-6:]):
+    if "?" in sentence or "？" in sentence or _QUESTION.search(sentence[-6:]):
         # A question states nothing, and what follows mostly answers it; it is open only where it says so.
         totals = _count(sentence)
         return Cue("open", totals["open"]) if totals.get("open", 0.0) >= _CUE else None
-    cue = _clear(_count(sentence), bids)
+    totals = _count(sentence)
+    if "failed" in totals and _NOTHING.match(sentence):
+        del totals["failed"]
+    cue = _clear(totals, bids)
     if (cue is None or cue.status == "found") and _BIDS.match(sentence):
         return Cue("decided", _CUE)
     if cue is None and _REASON.match(sentence):
@@ -157,6 +161,9 @@ def _count(sentence: str) -> dict[Kind, float]:
                         _add(totals if form.weight >= _CUE or form.kind == "attempt" else hints, rows, form)
                     break
             at += taken
+        if "attempt" in totals and totals.get("decided", 0.0) < 3.0:
+            # What is advised or may be done is not decided; the Latin forms have these words in them.
+            totals.pop("decided", None)
     if _DIGIT.search(sentence) and _MEASURE.search(sentence):
         hints["found"] = hints.get("found", 0.0) + 1.0
     return {kind: weight + 0.5 * hints.get(kind, 0.0) for kind, weight in totals.items()}

@@ -18,11 +18,11 @@ TITLE = 100
 ALIAS = 100
 ALIASES = 12
 # A title of running words is read as a whole; longer than this it is no title.
-_PHRASE = 80
+_PHRASE = TITLE
 # What a sentence begins with and a title does not.
 _OPENING = re.compile(
-    r"(?:(?:ok|okay|alright|yes|yeah|no|so|and|but|then|hm+|well|also|please|wait|actually|sooo*|like|now|好|好的|那)"
-    r"[,.，、 ]+)+",
+    r"(?:(?:ok|okay|alright|yes|yeah|no|so|and|but|then|hm+|well|also|please|wait|actually|now|btw|by the way|好|好的|那)"
+    r"(?:[,.，、…!]+ ?|(?<=ok) |(?<=alright) |(?<=hm) ))+",
     re.IGNORECASE,
 )
 _LOOKED_AT = 400

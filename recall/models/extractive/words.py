@@ -41,6 +41,7 @@ STOP = frozenset(
     i.e eg ie vs versus plus minus true false null anymore whichever none mr mrs ms pm utc ms kb mb gb mib gib kib
     alright whatever sooo soo hmmm hmm uh um huh dude bro perfect perfectly excellent properly correctly entirely
     immediately completely fully mostly nicely easily quickly slightly somehow everywhere attempted omitted
+    sorry confusion apologies apologize apologise jesus monster beautiful wonderful absolutely totally
     """.split()
 )
 
@@ -83,7 +84,7 @@ STOP_HAN_WORDS = (
     我们 你们 他们 她们 它们 咱们 自己 大家 这个 那个 这些 那些 这里 那里 这样 那样 这么 那么
     什么 怎么 怎样 为什么 哪个 哪些 哪里 多少 因为 所以 但是 不过 如果 而且 并且 或者 还是 以及
     然后 于是 虽然 即使 只要 只有 除了 由于 为了 关于 对于 根据 按照 通过 之后 之前 以后 以前
-    已经 现在 目前 当时 刚才 一直 一下 一些 一个 一次 一点 有点 可以 可能 应该 需要 必须 能够
+    已经 现在 目前 当时 刚才 一直 一下 一些 一个 一次 一点 有点 明明 居然 当成 当作 可以 可能 应该 需要 必须 能够
     没有 不是 就是 都是 还有 也是 只是 但还 就算 不要 不用 不能 不会 会不会 是不是 有没有 觉得
     认为 知道 看到 看看 时候 地方 东西 事情 问题 情况 方面 其实 确实 真的 非常 特别 比较 更加
     最后 首先 其次 另外 同时 直接 一起 一样 不同 进行 使用 其中 包括 例如 比如 等等 谢谢 好的

@@ -20,6 +20,8 @@ from recall.shown import Resume, SourceState, introduce, no_resume, safe, state_
 from recall.timewindow import ALWAYS, Window, iso
 
 MOST, LIMIT, LATEST = 50, 10, 3
+_NOTHING = "Nothing is indexed in this profile yet: run index-all, or index FILE"
+_NO_EVENT = "Nothing happened to this topic since its history is kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def browse(
         if number is None:
             if request.topic_id is not None:
                 raise _no_topic(request.topic_id)
-            return _answer("topics", 0, request, [], None)
+            return _answer("topics", 0, request, [], None, _NOTHING)
         view = _View(connection, number, request, current, source_state, resume)
         return view.topics() if request.topic_id is None else view.topic(request.topic_id)
 
@@ -90,6 +92,9 @@ class _View:
                 self._connection, self._number, window, self._without, first, limit
             ),
             self._topic,
+            "No topic has a conversation"
+            if catalogue.any_conversation(self._connection, self._number)
+            else _NOTHING,
         )
 
     def topic(self, topic_id: str) -> dict[str, object]:
@@ -106,11 +111,13 @@ class _View:
                 "history",
                 lambda first, limit: catalogue.events(self._connection, self._number, number, first, limit),
                 _event,
+                _NO_EVENT,
             )
         return head | self._page(
             "conversations",
             lambda first, limit: self._conversations(number, first, limit),
-            self._conversation,
+            lambda row: self._conversation(row, number),
+            "No conversation is in this topic",
         )
 
     def _page(
@@ -118,6 +125,7 @@ class _View:
         level: str,
         fetch: Callable[[int, int], list[sqlite3.Row]],
         shape: Callable[[sqlite3.Row], dict[str, object]],
+        nothing: str,
     ) -> dict[str, object]:
         request, first = self._request, 0
         question = ["browse", level, request.topic_id, request.window.start, request.window.end]
@@ -128,7 +136,17 @@ class _View:
         shown = rows[: request.limit]
         more = len(rows) > len(shown)
         next_cursor = cursors.encode([first + len(shown)], question, self._revision) if more else None
-        return _answer(level, self._revision, request, [shape(row) for row in shown], next_cursor)
+        message = "" if shown else self._empty(level, nothing)
+        return _answer(level, self._revision, request, [shape(row) for row in shown], next_cursor, message)
+
+    def _empty(self, level: str, nothing: str) -> str:
+        """Why there is nothing on a page."""
+        if nothing is _NOTHING or level == "history":
+            return nothing
+        window = self._request.window.words()
+        if window:
+            nothing += f" with an entry in the time that was asked for ({window})"
+        return f"{nothing}; the running conversation is left out" if self._without is not None else nothing
 
     def _conversations(self, topic_no: int, first: int, limit: int) -> list[sqlite3.Row]:
         return catalogue.conversations(
@@ -148,8 +166,8 @@ class _View:
             "last_at": iso(row["last_at"]),
         }
 
-    def _conversation(self, row: sqlite3.Row) -> dict[str, object]:
-        members = catalogue.memberships(self._connection, row["conversation_no"])
+    def _conversation(self, row: sqlite3.Row, topic_no: int) -> dict[str, object]:
+        members = catalogue.memberships(self._connection, row["conversation_no"], topic_no)
         facets = [member["facet_no"] for member in members]
         evidence = _by_facet(catalogue.evidence(self._connection, facets))
         findings = _by_facet(catalogue.findings(self._connection, facets))
@@ -265,13 +283,19 @@ def _sentence(kind: str, reason: str, before: Mapping[str, object], after: Mappi
 
 
 def _answer(
-    level: str, revision: int, request: BrowseRequest, entries: list[dict[str, object]], next_cursor: str | None
+    level: str,
+    revision: int,
+    request: BrowseRequest,
+    entries: list[dict[str, object]],
+    next_cursor: str | None,
+    message: str,
 ) -> dict[str, object]:
     return {
         "level": level,
         "revision": revision,
         "range": request.window.as_json(),
         "entries": entries,
+        "message": message,
         "next_cursor": next_cursor,
     }
 

@@ -66,10 +66,14 @@ def with_neighbours(
 
 
 def weak(combined: Mapping[int, Mapping[str, float]]) -> list[int]:
-    """The entries whose score is far below the best."""
+    """The entries whose score is far below the best, and that do not stand beside one whose score is not."""
     sums = {entry_no: sum(parts.values()) for entry_no, parts in combined.items()}
     least = WEAK_SCORE * max(sums.values(), default=0.0)
-    return [entry_no for entry_no, score in sums.items() if score < least]
+    return [
+        entry_no
+        for entry_no, score in sums.items()
+        if score < least and combined[entry_no].get("neighbours", 0.0) < NEIGHBOUR_WEIGHT * least
+    ]
 
 
 def words_first(order: Sequence[Hit], group: Callable[[Hit], int]) -> list[Hit]:

@@ -20,31 +20,35 @@ from recall.shown import SourceState, piece_end, safe, state_by_stat
 from recall.timewindow import iso
 
 SMALLEST_PAGE, LARGEST_PAGE, PAGE = 1000, 48_000, 12_000
-MOST_AROUND = 50
+MOST_AROUND, AROUND = 50, 3
 _SCRAP = 100  # a page does not end with a piece of a text that is shorter than this (nor inside a long character)
 Raw = Callable[[sqlite3.Row, str], str]  # (row of `conversations`, entry id) -> the redacted original JSON
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What to read. `before` and `after` count entries around `entry_id`."""
+    """What to read. `before` and `after` count entries around `entry_id` (AROUND each) and mean nothing without it."""
 
     conversation_id: str
     entry_id: str | None = None
-    before: int = 3
-    after: int = 3
+    before: int | None = None
+    after: int | None = None
     cursor: str | None = None
     max_chars: int = PAGE
     raw: bool = False
 
     def checked(self) -> ReadRequest:
-        """Itself. Raises ArgumentError `invalid_limit`."""
+        """Itself. Raises ArgumentError `invalid_limit`, `usage`."""
         if not SMALLEST_PAGE <= self.max_chars <= LARGEST_PAGE:
             message = f"max_chars is {self.max_chars}"
             raise ArgumentError("invalid_limit", message, f"use a number from {SMALLEST_PAGE} to {LARGEST_PAGE}")
         for name, value in (("before", self.before), ("after", self.after)):
+            if value is None:
+                continue
             if not 0 <= value <= MOST_AROUND:
                 raise ArgumentError("invalid_limit", f"{name} is {value}", f"use a number from 0 to {MOST_AROUND}")
+            if self.entry_id is None:
+                raise ArgumentError("usage", f"{name} counts entries around one, and none was named", "name the entry")
         return self
 
 
@@ -58,7 +62,7 @@ def read(
 ) -> dict[str, object]:
     """The `read` answer of contract.md.
 
-    Raises ArgumentError `not_found`, `invalid_limit`, `invalid_cursor`, `stale_cursor`.
+    Raises ArgumentError `not_found`, `usage`, `invalid_limit`, `invalid_cursor`, `stale_cursor`.
     """
     request.checked()
     with database.read() as connection:
@@ -67,6 +71,8 @@ def read(
         page.fill()
         return {
             "conversation_id": conversation["conversation_id"],
+            "host": conversation["host"],
+            "host_conversation_id": conversation["host_conversation_id"],
             "source_state": source_state(conversation),
             "title": safe(conversation["title"] or "", conversation["rules_version"]) or None,
             "fragments": page.fragments,
@@ -102,7 +108,9 @@ class _Page:
         self._request = request
         self._raw = raw
         self._middle = self._entry(request.entry_id) if request.entry_id is not None else None
-        around = [request.entry_id, request.before, request.after, request.max_chars] if request.entry_id else []
+        self._before = AROUND if request.before is None else request.before
+        self._after = AROUND if request.after is None else request.after
+        around = [request.entry_id, self._before, self._after, request.max_chars] if request.entry_id else []
         self._question = ["read", conversation["conversation_id"], request.raw, *around]
         self._stamp = [conversation["published_at"], conversation["content_sha256"]]
         self.fragments: list[dict[str, object]] = []
@@ -161,7 +169,7 @@ class _Page:
         if self._middle is None:
             return reads.active_entries(self._connection, self._number, start=start)
         rows = reads.around(
-            self._connection, self._number, self._middle, self._request.before, self._request.after
+            self._connection, self._number, self._middle, self._before, self._after
         )
         return [row for row in self._fitting(rows, self._middle) if row["seq"] >= start]
 

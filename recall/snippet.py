@@ -31,10 +31,15 @@ def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> 
     """The window of at most `length` characters that holds most of what was asked for."""
     if len(text) <= length:
         return Snippet(text, 0)
-    places = _places(labels.blank(text[:_SEARCHED], role), queries)
+    searched = labels.blank(text[:_SEARCHED], role)
+    places = _places(searched, queries)
     start = max(0, min(_densest(places, length), len(text) - length))
     if start > 0:
         start = _divide(text, range(start, min(start + _NEAR, len(text))), range(start, 0, -1))
+        inked = text[start : start + _NEAR].lstrip()
+        if inked and cut.may_cut(text, start + _NEAR - len(inked)) and start + _NEAR <= len(text):
+            start += _NEAR - len(inked)
+        start = _whole_label(searched, start)
     end = start + length
     if end < len(text):
         # White space at the end would be followed by an ellipsis.
@@ -42,6 +47,13 @@ def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> 
         end = start + len(text[start:end].rstrip()) or end
     end = min(end, len(text))
     return Snippet(text[start:end], start, start > 0, end < len(text))
+
+
+def _whole_label(searched: str, start: int) -> int:
+    """The beginning of the line where `start` is inside the label that it begins with."""
+    line = searched.rfind("\n", 0, start) + 1
+    inside = searched[line : line + 1] == labels.FILL and labels.FILL in searched[start : start + _NEAR]
+    return line if inside and start - line <= 2 * _NEAR else start
 
 
 def _divide(text: str, near: range, otherwise: range) -> int:

@@ -88,6 +88,12 @@ def conversations(
     ).fetchall()
 
 
+def any_conversation(connection: sqlite3.Connection, profile_no: int) -> bool:
+    """Whether anything is indexed in the profile."""
+    row = connection.execute("SELECT 1 FROM conversations WHERE profile_no = ? LIMIT 1", (profile_no,)).fetchone()
+    return row is not None
+
+
 def topic(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> sqlite3.Row | None:
     """A topic by its id, whatever its state; an id that was merged away leads to the topic that took it in."""
     row: sqlite3.Row | None = connection.execute(
@@ -104,13 +110,13 @@ def topic(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> sql
     return row
 
 
-def memberships(connection: sqlite3.Connection, conversation_no: int) -> list[sqlite3.Row]:
-    """The facets of a conversation with their topics, in order."""
+def memberships(connection: sqlite3.Connection, conversation_no: int, topic_no: int) -> list[sqlite3.Row]:
+    """The facets of a conversation that are in a topic, in order."""
     return connection.execute(
         """SELECT f.facet_no, f.facet_id, f.title, f.description, m.reason, t.topic_id
            FROM facets AS f JOIN memberships AS m USING (facet_no) JOIN topics AS t USING (topic_no)
-           WHERE f.conversation_no = ? ORDER BY f.ordinal""",
-        (conversation_no,),
+           WHERE f.conversation_no = ? AND m.topic_no = ? ORDER BY f.ordinal""",
+        (conversation_no, topic_no),
     ).fetchall()
 
 

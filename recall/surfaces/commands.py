@@ -147,8 +147,8 @@ def _read(session: Session, arguments: Arguments) -> Answer:
     request = reader.ReadRequest(
         conversation_id=str(arguments["conversation"]),
         entry_id=_text(arguments, "entry"),
-        before=_number(arguments, "before", 3),
-        after=_number(arguments, "after", 3),
+        before=_optional_number(arguments, "before"),
+        after=_optional_number(arguments, "after"),
         cursor=_text(arguments, "cursor"),
         max_chars=_number(arguments, "max_chars", reader.PAGE),
         raw=bool(arguments.get("raw")),
@@ -263,8 +263,8 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             Parameter("conversation", "Its id.", positional=True, required=True),
             Parameter("entry", "The entry to read around."),
-            Parameter("before", "Entries before it (3).", "number", minimum=0, maximum=50),
-            Parameter("after", "Entries after it (3).", "number", minimum=0, maximum=50),
+            Parameter("before", "Entries before it (3); with an entry only.", "number", minimum=0, maximum=50),
+            Parameter("after", "Entries after it (3); with an entry only.", "number", minimum=0, maximum=50),
             Parameter("cursor", "The next page, as the page before named it."),
             Parameter("max_chars", "Characters on a page (12000).", "number", minimum=1000, maximum=48_000),
             Parameter("raw", "The redacted original records.", "flag"),

@@ -1,15 +1,15 @@
 """From a text to the spans that have to go.
 
-One pass over the text finds the anchors of all vendor rules at once; the other rules are gated by a plain search for their
-literals. The spans of all rules are joined where they touch, named by the heaviest, and kept clear of placeholders that
+``anchors`` finds the places of all anchors at once; a rule is tried only there. The other modules look for their words first. The spans of all rules are joined where they touch, named by the heaviest, and kept clear of placeholders that
 are there already.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from . import assignments, blobs, columns, listed, pem
+from .anchors import Anchors, Hits, trie
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
 from .rules_commands import COMMAND_RULES
@@ -20,31 +20,9 @@ from .rules_vendor import VENDOR_RULES
 from .rules_vendor_more import MORE_VENDOR_RULES
 from .values import PLACEHOLDER
 
-_LETTERS = "etaoinsrhldcumfpgwybvkxjqz"
 VENDOR_WEIGHT, CONTEXT_WEIGHT = 50, 30
 ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES + FORM_RULES
 ALL_CONTEXT_RULES = CONTEXT_RULES + COMMAND_RULES + FILE_RULES
-
-
-def _often(branch: tuple[str, set[str]]) -> tuple[int, str]:
-    """Letters in the order in which texts have them: the branch that fits is found soon."""
-    return (_LETTERS.find(branch[0].lower()) % 99, branch[0])
-
-
-def _trie(words: Iterable[str]) -> str:
-    """One pattern for many literals that looks at each character once; the longest literal wins."""
-    branches: dict[str, set[str]] = defaultdict(set)
-    ends = False
-    for word in words:
-        if word:
-            branches[word[0]].add(word[1:])
-        else:
-            ends = True
-    parts = [re.escape(first) + _trie(rest) for first, rest in sorted(branches.items(), key=_often)]
-    if not parts:
-        return ""
-    body = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
-    return f"{body}?" if ends and len(parts) > 0 and body.startswith("(?:") else body
 
 
 _STARTS: dict[str, list[Rule]] = defaultdict(list)  # rules whose match begins with one of their anchors, at a boundary
@@ -57,19 +35,13 @@ for _rule in ALL_VENDOR_RULES + ALL_CONTEXT_RULES:
     _begins = not _rule.back and not _rule.fold and _rule.pattern.pattern.startswith(BOUNDARY)
     for _anchor in _rule.anchors:
         (_STARTS[_anchor] if _begins else _SOUGHT[_anchor.lower()]).append(_rule)
-_AT_WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + _trie(_STARTS) + ")")
-_AT_ESCAPE = re.compile(r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u00[0-9a-fA-F]{2}|\[[0-9]{1,2}m)(" + _trie(_STARTS) + ")")
+_AT_ESCAPE = re.compile(r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u00[0-9a-fA-F]{2}|\[[0-9]{1,2}m)(" + trie(_STARTS) + ")")
 _BY_HIT = {
     hit: tuple(dict.fromkeys(rule for anchor, rules in _STARTS.items() if hit.startswith(anchor) for rule in rules))
     for hit in _STARTS
 }
 _NAMES = frozenset(anchor for anchor in NAME_ANCHORS if anchor.isascii())
-_BY_LETTER = sorted({*_SOUGHT, *_NAMES}, key=lambda word: (_LETTERS.find(word[0]) % 99, word))
-_FIRST_LETTERS = list(dict.fromkeys(word[0] for word in _BY_LETTER))
-# Three patterns with a third of the first letters each cost less than one with all of them.
-_ANYWHERE = tuple(
-    re.compile(_trie(word for word in _BY_LETTER if word[0] in _FIRST_LETTERS[third::3])) for third in range(3)
-)
+_ANCHORS = Anchors(_STARTS, {*_SOUGHT, *_NAMES})
 _SOUGHT_BY_HIT = {
     hit: tuple(
         dict.fromkeys(
@@ -80,6 +52,7 @@ _SOUGHT_BY_HIT = {
 }
 _NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
 _RUN = re.compile(r"[A-Za-z0-9_\-]{20,}")
+_RUN_LETTER = re.compile(r"[A-Za-z0-9_\-]")
 _SHORT_RUN = re.compile(r"[A-Za-z0-9_\-]{12}")  # is in every token
 _TELLING = 600
 _JOINING = re.compile(r"[\s:=\"'`>|,]")
@@ -91,9 +64,11 @@ def find(text: str) -> list[tuple[Span, str | None]]:
     if is_hopeless(text):
         return []
     lower = fold(text)
-    spans: list[Span] = list(_vendor(text))
+    hits = _ANCHORS.find(text, lower)
+    spans: list[Span] = list(_vendor(text, hits))
     names: list[tuple[int, int]] = []
-    spans.extend(_anchored(text, lower, names))
+    if hits.sought:
+        spans.extend(_anchored(text, hits.sought, names))
     spans.extend(assignments.find(text, lower, names))
     spans.extend(columns.find(text, lower, names))
     spans.extend(listed.find(text, lower, names))
@@ -122,16 +97,17 @@ def fold(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
-def _vendor(text: str) -> Iterator[Span]:
+def _vendor(text: str, hits: Hits) -> Iterator[Span]:
     if len(text) < 12:
         return
-    if _SHORT_RUN.search(text) is None:
+    escaped = "\\" in text or "%" in text or "[" in text
+    if not (hits.starts or hits.long or escaped) or _SHORT_RUN.search(text) is None:
         return
     done = 0
-    for hit in _AT_WORD.finditer(text):
-        if hit.start() >= done:
-            for rule in _BY_HIT[hit.group()]:
-                match = rule.pattern.match(text, hit.start())
+    for at, anchor in hits.starts:
+        if at >= done:
+            for rule in _BY_HIT[anchor]:
+                match = rule.pattern.match(text, at)
                 if match is None:
                     continue
                 if match.end() - match.start() > _TELLING:
@@ -140,16 +116,29 @@ def _vendor(text: str) -> Iterator[Span]:
                     done = match.end("v")
                     yield Span(match.start("v"), done, rule.kind, VENDOR_WEIGHT)
                     break
-    for run in _RUN.finditer(text):
-        if run.end() - run.start() >= _SHORTEST_RUN or text[run.end() : run.end() + 1] == ".":
-            yield from _by_run(text, run.start())
-    if "\\" in text or "%" in text or "[" in text:
+    for start, end in _runs(text, hits.long):
+        if end - start >= _SHORTEST_RUN or text[end : end + 1] == ".":
+            yield from _by_run(text, start)
+    if escaped:
         for hit in _AT_ESCAPE.finditer(text):
             for rule in _BY_HIT[hit.group(1)]:
                 span = _try(rule, text, hit.start(1), VENDOR_WEIGHT)
                 if span is not None:
                     yield span
                     break
+
+
+def _runs(text: str, areas: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The long runs of token letters that begin in one of the areas, each of which is read once."""
+    done = 0
+    for low, high in areas:
+        for run in _RUN.finditer(text, max(low, done)):
+            start, end = run.span()
+            if start >= high:
+                break
+            done = end
+            if start > low or start == 0 or _RUN_LETTER.match(text, start - 1) is None:
+                yield start, end
 
 
 def _by_run(text: str, start: int) -> Iterator[Span]:
@@ -174,16 +163,9 @@ def _passes(rule: Rule, match: re.Match[str]) -> bool:
     return rule.check is None or rule.check(match["v"][:_TELLING])
 
 
-def _anchored(text: str, lower: str, names: list[tuple[int, int]]) -> Iterator[Span]:
-    """One pass over the folded text for every other rule; the places of names are put down on the way."""
+def _anchored(text: str, hits: list[tuple[int, str]], names: list[tuple[int, int]]) -> Iterator[Span]:
+    """Every other rule at its anchors; the places of names are put down on the way."""
     done: dict[str, int] = {}
-    hits: list[tuple[int, str]] = []
-    for pattern in _ANYWHERE:
-        hit = pattern.search(lower)
-        while hit is not None:
-            hits.append((hit.start(), hit.group()))
-            hit = pattern.search(lower, hit.start() + 1)
-    hits.sort()
     for at, found in hits:
         if _NAME_BY_HIT[found]:
             names.append((at, at + _NAME_BY_HIT[found]))

@@ -15,17 +15,18 @@ _PART = re.compile(r"[A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Za-z0-9_\-]+")
 CHUNK = 2048  # few enough words that an anchor which one of them calls for is sought in a short stretch
 OVERLAP = 64  # more than the longest anchor: the word that calls for an anchor at the end of a chunk is whole in it
-LONG = 20  # words of this length are told of, for rules that have no anchor but a long run
+LONG = 20  # runs of this length with a dot behind them, and
+LONGER = 49  # of this length, are told of, for rules that have no anchor
 _LONGEST_KEPT = 48  # longer words hardly ever come twice
 _MOST_KEPT = 60_000
 
 
 class Hits(NamedTuple):
-    """Places and anchors, in order of the place and the longest at each; and the chunks in which a long word begins."""
+    """Places and anchors, in order of the place and the longest at each; and where long runs begin."""
 
     starts: list[tuple[int, str]]
     sought: list[tuple[int, str]]
-    long: list[tuple[int, int]]
+    long: list[int]
 
 
 class _Calls(NamedTuple):
@@ -33,7 +34,6 @@ class _Calls(NamedTuple):
 
     starts: tuple[str, ...]
     sought: tuple[str, ...]
-    long: bool
 
 
 class _Core(NamedTuple):
@@ -114,21 +114,20 @@ class Anchors:
     def __init__(self, starts: Iterable[str], sought: Iterable[str]) -> None:
         self._starts = _Cores(starts, 1)
         self._sought = _Cores(sought, 2)
-        self._bare = tuple(anchor for anchor in self._sought.bare if anchor.isascii())
-        self._bare_wide = tuple(self._sought.bare)
+        self._bare = _by_sign(anchor for anchor in self._sought.bare if anchor.isascii())
+        self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
         assert not self._starts.bare
         self._harmless: set[str] = set()
         self._calling: dict[str, _Calls] = {}
 
     def find(self, text: str, lower: str) -> Hits:
         hits = Hits([], [], [])
-        bare = self._bare
+        bare = [anchor for sign, anchors in self._bare if sign in lower for anchor in anchors if anchor in lower]
         words_of = text
         if not text.isascii():
-            bare = self._bare_wide
+            bare += (anchor for anchor in self._wide if anchor in lower)
             # two letters beyond ASCII become a letter of an anchor when lowered
             words_of = text.replace("\u212a", "k").replace("\u0130", "i")
-        bare = tuple(anchor for anchor in bare if anchor in lower)
         for low in range(0, len(text), CHUNK):
             high = low + CHUNK
             rest = set(_WORD.findall(words_of, low, high + OVERLAP)) - self._harmless
@@ -137,16 +136,17 @@ class Anchors:
         return hits
 
     def _in_chunk(
-        self, text: str, lower: str, low: int, high: int, words: set[str], bare: tuple[str, ...], hits: Hits
+        self, text: str, lower: str, low: int, high: int, words: set[str], bare: list[str], hits: Hits
     ) -> None:
         starts: set[str] = set()
         sought: set[str] = set(bare)
-        long = False
+        long: list[str] = []
         for word in words:
             calls = self._calling.get(word) or self._told(word)
             starts.update(calls.starts)
             sought.update(calls.sought)
-            long = long or calls.long
+            if len(word) >= LONG:
+                long.append(word)
         if starts:
             done = hits.starts[-1][0] + len(hits.starts[-1][1]) if hits.starts else 0
             for at, anchor in _places(text, low, high, starts):
@@ -156,22 +156,42 @@ class Anchors:
         if sought:
             hits.sought.extend(_places(lower, low, high, sought))
         if long:
-            hits.long.append((low, high))
+            hits.long.extend(sorted(set(_runs(text, low, high, long))))
 
     def _told(self, word: str) -> _Calls:
         """What the word calls for; kept for the next time, as harmless where it is nothing."""
         calls = _Calls(
-            tuple(set(self._starts.of_parts(word))), tuple(set(self._sought.of(word.lower()))), len(word) >= LONG
+            tuple(set(self._starts.of_parts(word))), tuple(set(self._sought.of(word.lower())))
         )
         if len(word) <= _LONGEST_KEPT:
             if len(self._harmless) + len(self._calling) >= _MOST_KEPT:
                 self._harmless = set()
                 self._calling = {}
-            if any(calls):
+            if any(calls) or len(word) >= LONG:
                 self._calling[word] = calls
             else:
                 self._harmless.add(word)
         return calls
+
+
+def _by_sign(anchors: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The anchors by a sign that is in them and rare: to seek one character costs next to nothing."""
+    signs: dict[str, list[str]] = defaultdict(list)
+    for anchor in anchors:
+        signs[next((sign for sign in "~$*\\<" if sign in anchor), anchor)].append(anchor)
+    return tuple((sign, tuple(held)) for sign, held in signs.items())
+
+
+def _runs(text: str, low: int, high: int, words: list[str]) -> Iterator[int]:
+    """Where long runs begin between two offsets. A word that the chunk cut off at its end is longer than ``LONGER``."""
+    for word in words:
+        run = word if len(word) >= LONGER else word + "."
+        stop = high + len(run) - 1
+        at = text.find(run, low, stop)
+        while at >= 0:
+            if at == 0 or _WORD.match(text, at - 1, at) is None:
+                yield at
+            at = text.find(run, at + len(word), stop)
 
 
 def _places(text: str, low: int, high: int, anchors: set[str]) -> list[tuple[int, str]]:

@@ -49,6 +49,10 @@ def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 _OTHER = _alternation(tuple(word for word in NAME_ANCHORS if not word.isascii()))
+# Dashes, arrows and bars make most texts in English more than ASCII: no name has one of these in it.
+_OTHER_LETTERS = re.compile(
+    "[" + "".join(sorted({letter for word in NAME_ANCHORS for letter in word if not letter.isascii()})) + "]"
+)
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
@@ -61,7 +65,7 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             for span in _at(text, start, end):
                 done = max(done, span.end)
                 yield span
-    if not text.isascii():
+    if not text.isascii() and _OTHER_LETTERS.search(lower) is not None:
         for hit in _OTHER.finditer(lower):
             yield from _at(text, hit.start(), hit.end())
 

@@ -31,7 +31,7 @@ _ENTRY = re.compile(
 
 def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
     if "insert" in lower:
-        yield from _insert(text)
+        yield from _insert(text, lower)
     if "kind:" in lower and "secret" in lower:
         yield from _manifest(text)
     if "env" in lower and any(sign in lower for sign in _ENV_SIGNS):
@@ -100,8 +100,17 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             position = done = line_end + 1
 
 
-def _insert(text: str) -> Iterator[Span]:
-    for match in _INSERT.finditer(text):
+def _inserts(text: str, lower: str) -> Iterator[re.Match[str]]:
+    at = lower.find("insert")
+    while at >= 0:
+        match = _INSERT.match(text, at)
+        if match is not None:
+            yield match
+        at = lower.find("insert", at + 6 if match is None else match.end())
+
+
+def _insert(text: str, lower: str) -> Iterator[Span]:
+    for match in _inserts(text, lower):
         names = [name.strip(" \"`[]'\n\t") for name in match.group("names").split(",")]
         for row in _ROW.finditer(match.group("rows")):
             at = match.start("rows") + row.start(1)

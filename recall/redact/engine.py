@@ -51,12 +51,9 @@ _SOUGHT_BY_HIT = {
     for hit in {*_SOUGHT, *_NAMES}
 }
 _NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
-_RUN = re.compile(r"[A-Za-z0-9_\-]{20,}")
-_RUN_LETTER = re.compile(r"[A-Za-z0-9_\-]")
 _SHORT_RUN = re.compile(r"[A-Za-z0-9_\-]{12}")  # is in every token
 _TELLING = 600
 _JOINING = re.compile(r"[\s:=\"'`>|,]")
-_SHORTEST_RUN = 49  # of the run rules that ask for no dot behind their run
 
 
 def find(text: str) -> list[tuple[Span, str | None]]:
@@ -116,9 +113,8 @@ def _vendor(text: str, hits: Hits) -> Iterator[Span]:
                     done = match.end("v")
                     yield Span(match.start("v"), done, rule.kind, VENDOR_WEIGHT)
                     break
-    for start, end in _runs(text, hits.long):
-        if end - start >= _SHORTEST_RUN or text[end : end + 1] == ".":
-            yield from _by_run(text, start)
+    for start in hits.long:
+        yield from _by_run(text, start)
     if escaped:
         for hit in _AT_ESCAPE.finditer(text):
             for rule in _BY_HIT[hit.group(1)]:
@@ -126,19 +122,6 @@ def _vendor(text: str, hits: Hits) -> Iterator[Span]:
                 if span is not None:
                     yield span
                     break
-
-
-def _runs(text: str, areas: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The long runs of token letters that begin in one of the areas, each of which is read once."""
-    done = 0
-    for low, high in areas:
-        for run in _RUN.finditer(text, max(low, done)):
-            start, end = run.span()
-            if start >= high:
-                break
-            done = end
-            if start > low or start == 0 or _RUN_LETTER.match(text, start - 1) is None:
-                yield start, end
 
 
 def _by_run(text: str, start: int) -> Iterator[Span]:

@@ -35,6 +35,7 @@ _MEMBER = re.compile(
 _SECTION = re.compile(
     r"(?m)^(?P<i>[ \t]{0,20})(?:- )?[\"']?(?P<n>[A-Za-z][\w.\-]{1,40})[\"']?:[ \t]*\r?\n(?=(?P<b>(?:(?P=i)[ \t]{1,8}[^\n]{0,300}(?:\n|$)){1,8}))"
 )
+_COLON_LAST = re.compile(r":[ \t]*\r?\n")
 _LINE_MEMBER = re.compile(
     r"(?mi)^[ \t]*(?P<n>key|value|secret|default|result|data|plaintext):[ \t]+[\"']?(?P<v>[^\s\"'#|>&*!{\[][^\s\"'#]{7,2000})[\"']?[ \t]*\r?$"
 )
@@ -183,11 +184,20 @@ def _section_key(parent: str, value: str) -> bool:
     )
 
 
+def _headings(text: str) -> Iterator[re.Match[str]]:
+    """The lines that end with a colon and could begin a section; a name in them is at most 70 characters from their start."""
+    for colon in _COLON_LAST.finditer(text):
+        line = text.rfind("\n", max(0, colon.start() - 80), colon.start()) + 1
+        section = _SECTION.match(text, line) if line or colon.start() <= 80 else None
+        if section is not None:
+            yield section
+
+
 def _sections(text: str, lower: str) -> Iterator[Span]:
     """The same in YAML: ``jwt:`` and below it ``key: …``."""
     if not any(f"{name}: " in lower for name in ("key", "value", "secret", "default", "result", "data", "plaintext")):
         return
-    for section in _SECTION.finditer(text):
+    for section in _headings(text):
         said = judge(section["n"])
         for member in _LINE_MEMBER.finditer(text, section.start("b"), section.end("b")):
             if member["n"].lower() == "key" and _section_key(section["n"], member["v"]):

@@ -24,7 +24,7 @@ _ENTITIES = {
 _ENTITY = re.compile("|".join(_ENTITIES))
 # What a tool writes in front of each line, and the literals one of which is in it.
 _PREFIXES = tuple(
-    (signs, re.compile(rf"(?m)^{prefix}"))
+    (signs, re.compile(prefix, re.M), re.compile("\n" + prefix, re.M))
     for signs, prefix in (
         (("\n> ", "\n>> "), r"(?:> ?){1,4}"),
         (("\t", "\u2192"), r"[ \t]{0,8}\d{1,7}(?:\u2192|\t)"),
@@ -108,24 +108,33 @@ def _prefixes(text: str) -> Iterator[tuple[int, int, str]]:
         if match is not None:
             yield match.start(), match.end(), ""
         return
-    for signs, pattern in _PREFIXES:
+    for signs, here, below in _PREFIXES:
         if not any(sign in text for sign in signs) or (
             len(text) > 2 * _SAMPLE
             and len(signs[0]) == 1
-            and pattern.search(text[:_SAMPLE]) is None
-            and pattern.search(text[-_SAMPLE:]) is None
+            and not any(_lines(text[:_SAMPLE], here, below))
+            and not any(_lines(text[-_SAMPLE:], here, below))
         ):
             continue
         held: tuple[int, int] | None = None
         before = number = -1
-        for match in pattern.finditer(text):
-            here = match.span()
-            above, number = number, int(match["n"]) if "n" in pattern.groupindex else -1
-            if here[0] == before and (number < 0 or number > above):
+        numbered = "n" in here.groupindex
+        for match in _lines(text, here, below):
+            start, end = match.start() + (match.re is below), match.end()
+            above, number = number, int(match["n"]) if numbered else -1
+            if start == before and (number < 0 or number > above):
                 if held is not None:
                     yield held[0], held[1], ""
                     held = None
-                yield here[0], here[1], ""
+                yield start, end, ""
             else:
-                held = here
-            before = text.find("\n", here[1]) + 1
+                held = start, end
+            before = text.find("\n", end) + 1
+
+
+def _lines(text: str, here: re.Pattern[str], below: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The lines that begin so. A pattern that begins with the line end is sought many times faster than one with ``^``."""
+    first = here.match(text)
+    if first is not None:
+        yield first
+    yield from below.finditer(text)

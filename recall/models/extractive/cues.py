@@ -33,10 +33,10 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         "decided",
         2,
         """
-        we'll use/keep/take/do/stay | we will use/keep/take/do/stay | let's use/keep/drop/stay/stick | i choose
-        | i chose | we chose | we choose | i'd keep | must never/always | one rule | one more rule
-        | please keep/use | is/are not wanted | don't want another/any | i want no | stays off/out
-        | i'd rather not | we'd rather not
+        we'll use/keep/take/do/stay | we will use/keep/take/do/stay | let's use/drop/stay/stick | i choose
+        | we chose | i'd keep | must never/always | one rule | one more rule | please keep/use
+        | is/are not wanted | don't want another/any | i want no | stays off/out | i'd rather not
+        | we'd rather not
         """,
     ),
     (
@@ -52,8 +52,8 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         2,
         """
         i want | i don't want | i prefer | i'd rather | from today | as the standard | no more | stays at
-        | not wanted | agreed | approved | accepted | is/are fine | is/are okay | yes to | in the meantime
-        | for the record | no auto | i accept | i take the
+        | not wanted | agreed | is/are fine | yes to | in the meantime | for the record | no auto | i accept
+        | i take the
         """,
     ),
     (
@@ -70,7 +70,7 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         | 0 errors/failed/failures/differences/missing
         | deadlocks/duplicates/errors/failures/crashes/spikes/leaks are gone
         | the/that leak/bug/error/warning is gone | no longer fails/crashes/leaks/happens | not lost
-        | nothing lost | without errors/problems | zero errors/failures/differences
+        | nothing lost | without errors/problems
         """,
     ),
     (
@@ -217,8 +217,9 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         """
         fails/fail/failed if/when/unless | was the rule | error message/messages/handling/code/codes
         | true/false | how it/this/that works/work/worked | what works/worked
-        | worked on/with/as/at/for/last/until/before/yesterday | works on/with/as/at/for | not because
-        | or because | just because
+        | worked on/with/as/at/for/last/until/before/yesterday
+        | it/that/this/which/everything worked last/until/before/yesterday | works on/with/as/at/for
+        | not because | or because | just because
         | failed login/logins/attempt/attempts/request/requests/test/tests/job/jobs/batch/batches
         | do that/it/this for/with/when/if | feel lost | is/are open to | is/are out of | open source | hung out
         | hangs out | doesn't/does/do work | what it/that/this broke | i want to/you | i prefer to
@@ -253,7 +254,7 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "bid",
         2,
         """
-        同意 可以接受 那就 改成 不要再 先这样 就先 设成 设为 不许 照你说的 先进先出 规矩 我要求
+        同意 可以接受 那就 改成 不要再 就先 设成 设为 不许 照你说的 先进先出 规矩 我要求
         """,
     ),
     (
@@ -374,8 +375,8 @@ HAN: tuple[tuple[Kind, float, str], ...] = (
         "none",
         0,
         """
-        错误码 错误率 报错信息 没有错 不成功不 回滚之后 再做决定 做决定 做个决定 决定性 固定下来 确定了
-        稳定了 肯定了 制定了 设定了 否定了 固定了 未定义 不是因为 还是因为
+        错误码 错误率 报错信息 没有错 不成功不 回滚之后 再做决定 做决定 做个决定 有决定 决定性 固定下来
+        确定了 稳定在 稳定了 肯定了 制定了 设定了 否定了 固定了 未定义 不是因为 还是因为
         """,
     ),
 )

@@ -37,7 +37,7 @@ _PASTED = re.compile(
     r"|\*\s?@|@(?:param|returns?|throws)\b|/\*|\*/|//|#(?:include|!)"  # comments of code
     r"|\||.{0,200}\|[^|]{1,100}\|$"  # a row of a table
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|\[\d\d:\d\d"  # a line of a log
-    r"|at \S.{0,200}:\d+:\d+\)?$|File \".{1,200}\", line \d"  # a trace
+    r"|at \S.{0,200}:\d+:\d+\)?$|File \".{1,200}\", line \d|Node\.js v\d|(?:path|code|errno|syscall): \S+$"  # a trace
     r"|npm (?:error|ERR!|warn)|Command exited with code \d|Successfully (?:replaced|wrote) "
     r"|(?:const|let|var|await|return|if|for|while|import|export|async|else|case|try|class|def|type|interface)\b"
     r".{0,400}[;{}()]$"

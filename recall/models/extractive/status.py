@@ -115,7 +115,7 @@ def boilerplate(line: str) -> bool:
 def _clear(totals: dict[Kind, float], bids: bool) -> Cue | None:
     """The status of a sentence that speaks for one. Weights below a cue were hints; an attempt has no outcome."""
     bid = totals.pop("bid", 0.0)
-    if bid and bids:
+    if bid and bids and "attempt" not in totals:
         totals["decided"] = totals.get("decided", 0.0) + bid
     if "attempt" in totals:
         totals = {kind: weight for kind, weight in totals.items() if kind not in _OUTCOMES and kind != "found"}

@@ -21,7 +21,8 @@ ALIASES = 12
 _PHRASE = TITLE
 # What a sentence begins with and a title does not.
 _OPENING = re.compile(
-    r"(?:(?:ok|okay|alright|yes|yeah|no|so|and|but|then|hm+|well|also|please|wait|actually|now|btw|by the way|好|好的|那)"
+    r"(?:(?:ok|okay|alright|yes|yeah|no|so|and|but|then|hm+|well|also|please|wait|actually|now"
+    r"|btw|by the way|好|好的|那)"
     r"(?:[,.，、…!]+ ?|(?<=ok) |(?<=alright) |(?<=hm) ))+",
     re.IGNORECASE,
 )

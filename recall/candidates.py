@@ -58,10 +58,10 @@ class Candidates:
     def run(self) -> None:
         """Rank every query, fuse, and show copies once."""
         ranked = [self._ranked(query) for query in self.queries if query.literal]
-        fused = ranking.fuse(ranked)
+        fused = self._once(ranking.fuse(ranked))
         self._rows = hits.rows(self._connection, fused)
         order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
-        self.hits = ranking.words_first(self._once(order), lambda hit: int(self._rows[hit.entry_no]["conversation_no"]))
+        self.hits = ranking.words_first(order, lambda hit: int(self._rows[hit.entry_no]["conversation_no"]))
 
     def page(self, first: int) -> tuple[list[Group], int | None]:
         """The conversations from `first` on, at most `limit`, and where the next page begins.
@@ -96,25 +96,16 @@ class Candidates:
         row = self._rows[hit.entry_no]
         return (-(row["at"] or 0), row["started_at"] or 0, row["conversation_no"], row["seq"])
 
-    def _once(self, order: Sequence[Hit]) -> list[Hit]:
-        """Of a record that a fork or a copy holds too, the entry in the conversation that began first."""
-        kept: dict[tuple[str, str], Hit] = {}  # keeps the place of the best copy
-        for hit in order:
-            row = self._rows[hit.entry_no]
-            key = (row["entry_id"], row["sha256"])
-            known = kept.get(key)
-            if known is None:
-                kept[key] = hit
-            elif self._began(hit) < self._began(known):
-                hit.take(known)
-                kept[key] = hit
-            else:
+    def _once(self, fused: Mapping[int, Hit]) -> dict[int, Hit]:
+        """Records that a fork or a copy holds too, once: in the conversation that began first."""
+        first = hits.first_copies(self._connection, self._filters, fused)
+        kept: dict[int, Hit] = {}
+        for hit in fused.values():
+            hit.entry_no = first[hit.entry_no]
+            known = kept.setdefault(hit.entry_no, hit)
+            if known is not hit:
                 known.take(hit)
-        return list(kept.values())
-
-    def _began(self, hit: Hit) -> tuple[int, int]:
-        row = self._rows[hit.entry_no]
-        return (row["started_at"] or 0, row["conversation_no"])
+        return kept
 
     def _ranked(self, query: Query) -> dict[int, dict[str, float]]:
         """Entry -> score by layer."""

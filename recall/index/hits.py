@@ -66,6 +66,21 @@ def neighbours(connection: sqlite3.Connection, filters: Filters, numbers: Sequen
     return beside
 
 
+def first_copies(connection: sqlite3.Connection, filters: Filters, numbers: Iterable[int]) -> dict[int, int]:
+    """Each entry -> the entry of the same record in the conversation that began first, where the filters let it in."""
+    found = connection.execute(
+        f"""
+        SELECT mine.entry_no, (
+            SELECT e.entry_no FROM entries AS e JOIN conversations AS c USING (conversation_no)
+            WHERE e.entry_id = mine.entry_id AND e.sha256 = mine.sha256 AND {filters.entries()}
+            ORDER BY coalesce(c.started_at, 0), c.conversation_no LIMIT 1) AS first
+        FROM json_each(:chosen) AS chosen JOIN entries AS mine ON mine.entry_no = chosen.value
+        """,
+        filters.values() | {"chosen": json.dumps(list(numbers))},
+    )
+    return {row["entry_no"]: row["entry_no"] if row["first"] is None else row["first"] for row in found}
+
+
 def facets(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
     """The first facet that cites each entry, with its topic."""
     found = connection.execute(

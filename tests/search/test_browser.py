@@ -171,8 +171,42 @@ def test_what_is_asked_wrongly_is_refused_by_name(library: Index, options: dict[
     assert refused.value.code == code
 
 
+def test_only_what_is_in_the_topic_is_shown(library: Index) -> None:
+    """A conversation in two topics shows in each the facets that are in it, under one summary."""
+    number = library.conversation(["heron eats carp"], "both", started=START + 20 * DAY, summary="Both")
+    for title, topic in (("Hunting herons", "t_birds"), ("Eaten carp", "t_fish")):
+        with library.database.read() as connection:
+            topic_no = connection.execute("SELECT topic_no FROM topics WHERE topic_id = ?", (topic,)).fetchone()[0]
+        library.facet(number, title, ["e0"], topic_no=topic_no)
+    for topic, facet in (("t_birds", "Hunting herons"), ("t_fish", "Eaten carp")):
+        answer = look(library, topic_id=topic)
+        shown = [entry for entry in answer["entries"] if entry["host_conversation_id"] == "both"]
+        assert len(shown) == 1
+        assert shown[0]["summary"] == "Both"
+        assert [(m["topic_id"], m["facet"]) for m in shown[0]["memberships"]] == [(topic, facet)]
+        assert answer["message"] == ""
+
+
+def test_why_nothing_is_shown_is_said(library: Index) -> None:
+    window = parse(None, "2020-01-01", "2020-02-01", 0)
+    for topic in (None, "t_birds"):
+        answer = look(library, window=window, topic_id=topic)
+        assert answer["entries"] == []
+        assert "2020-01-01T00:00:00.000Z" in answer["message"]
+        assert "2020-02-01T00:00:00.000Z" in answer["message"]
+        assert "index" not in answer["message"]
+    assert look(library)["message"] == ""
+    assert look(library, topic_id="t_empty")["message"] == "No conversation is in this topic"
+    alone = look(library, current=("pi", "pond"), topic_id="t_fish")["message"]
+    assert "running conversation" in alone
+
+
 def test_an_empty_profile(one: Index) -> None:
     answer: Any = browse(one.database, "nobody", BrowseRequest())
     assert (answer["level"], answer["entries"]) == ("topics", [])
+    assert "run index-all" in answer["message"]
+    assert "run index-all" in look(one)["message"]
+    one.conversation(["heron"])
+    assert "index-all" not in look(one)["message"]
     with pytest.raises(ArgumentError):
         browse(one.database, "nobody", BrowseRequest(topic_id="t_x"))

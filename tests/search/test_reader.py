@@ -41,6 +41,7 @@ def test_the_shape(one: Index) -> None:
     one.conversation([Turn("hello"), Turn("", kind="model_change"), Turn("world", "assistant")])
     answer = look(one)
     assert answer["source_state"] == "gone"
+    assert (answer["title"], answer["host"], answer["host_conversation_id"]) == ("About one", "pi", "one")
     assert answer["next_cursor"] is None
     assert answer["context"] == {"entry_id": None, "alternate_children": []}
     assert [fragment["entry_id"] for fragment in answer["fragments"]] == ["e0", "e2"]
@@ -188,6 +189,15 @@ def test_the_running_conversation_only_as_current(one: Index) -> None:
     assert look(one, "current", current=("pi", "one"))["fragments"]
     with pytest.raises(ArgumentError):
         look(one, "one", current=("pi", "one"))
+
+
+@pytest.mark.parametrize("options", [{"before": 0}, {"after": 3}, {"before": 3, "after": 3}])
+def test_neighbours_need_an_entry(one: Index, options: dict[str, Any]) -> None:
+    one.conversation(["hello"])
+    with pytest.raises(ArgumentError) as refused:
+        look(one, current=None, **options)
+    assert refused.value.code == "usage"
+    assert look(one, entry_id="e0", **options)["fragments"]
 
 
 @pytest.mark.parametrize("options", [{"max_chars": 999}, {"max_chars": 48_001}, {"before": 51}, {"after": -1}])

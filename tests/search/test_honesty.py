@@ -1,0 +1,165 @@
+"""What search does not show, and what it says where it shows nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall import ranking, settings, sources
+from recall.errors import ArgumentError
+from recall.index import matches
+from recall.indexer import index_all
+from recall.query import Query, Term
+from recall.ranking import Hit
+from recall.searcher import SearchRequest, search
+from recall.surfaces.session import Session
+from recall.timewindow import parse
+from tests.search.builder import DAY, PROFILE, START, Index, Turn
+
+
+def ask(index: Index, *queries: str, current: tuple[str, str] | None = None, **options: Any) -> Any:
+    return search(index.database, PROFILE, SearchRequest(queries, **options), current)
+
+
+def ids(answer: Any) -> list[str]:
+    return [entry["entry_id"] for conversation in answer["conversations"] for entry in conversation["entries"]]
+
+
+@pytest.mark.parametrize("query", ['"', '""', '" "', "'", "`", "“", "(", "]", ". .", "?", '"."'])
+def test_punctuation_alone_is_a_clear_empty_answer(index: Index, query: str) -> None:
+    index.conversation(['a "quoted" (heron). Yes? `x` [1] it\'s “so”'])
+    answer = ask(index, query)
+    assert answer["conversations"] == []
+    assert "punctuation" in answer["message"]
+
+
+def test_signs_that_mean_something_are_looked_for(index: Index) -> None:
+    index.conversation(["a % b", "c => d", "std::x :: y", "f() {}", 'say ""'])
+    for query, place in (("%", "e0"), ("=>", "e1"), ('"=>"', "e1"), ("::", "e2"), ("()", "e3"), ("{}", "e3")):
+        assert ids(ask(index, query)) == [place], query
+
+
+def test_the_filters_in_force_are_named(index: Index) -> None:
+    number = index.conversation(["heron"])
+    index.facet(number, "Herons", ["e0"], topic_no=index.topic("Birds"))
+    index.conversation(["egret"], "two")
+    answer = ask(
+        index,
+        "zeppelin",
+        window=parse(None, "2026-01-01", None, 0),
+        roles=("user", "tool"),
+        topic_id="t_birds",
+        conversation_id="one",
+        exclude=("two",),
+    )
+    for named in ("2026-01-01T00:00:00.000Z", "role user or tool", "topic t_birds", "conversation one", "1 excluded"):
+        assert named in answer["message"], answer["message"]
+    assert "only in" not in ask(index, "zeppelin")["message"]
+    assert ask(index, "heron", roles=("user",))["message"] == ""
+
+
+@pytest.mark.parametrize("name", ["bogus", "one/none", "none/e0", "", "/", "one/"])
+def test_what_cannot_be_left_out_is_refused(index: Index, name: str) -> None:
+    index.conversation(["heron"])
+    with pytest.raises(ArgumentError) as refused:
+        ask(index, "heron", exclude=(name,))
+    assert refused.value.code == "not_found"
+
+
+def test_the_running_conversation_may_be_left_out_by_any_name(index: Index) -> None:
+    index.conversation(["heron"])
+    index.conversation(["heron"], "two", started=START + DAY)
+    for name in ("current", "current/e0", "one", "pi:one", "one/e0"):
+        answer = ask(index, "heron", current=("pi", "one"), exclude=(name,))
+        assert [found["host_conversation_id"] for found in answer["conversations"]] == ["two"], name
+
+
+def test_a_weak_tail_is_left_out(index: Index) -> None:
+    """Entries that hold only what nearly all hold do not follow one that holds the rare word."""
+    index.conversation(["the zeppelin calls the harbour"], "right")
+    for i in range(40):
+        index.conversation([f"it calls number {i}"], f"other{i}")
+    answer = ask(index, "zeppelin calls", limit=50)
+    assert [found["host_conversation_id"] for found in answer["conversations"]] == ["right"]
+    assert len(ask(index, "calls", limit=50)["conversations"]) == 41
+
+
+def test_a_rare_word_in_a_long_text_is_no_tail(index: Index) -> None:
+    index.conversation(["zeppelin", Turn("so many other words " * 3000 + "zeppelin", "tool")], "right")
+    for i in range(40):
+        index.conversation([f"it calls number {i}"], f"other{i}")
+    assert set(ids(ask(index, "zeppelin calls"))) == {"e0", "e1"}
+
+
+def test_terms_are_looked_up_by_entry(index: Index) -> None:
+    index.conversation(["heron", "egret", "stork"])
+    query = Query("", (), (), (), (), "")
+    filters = matches.Filters(index.number, ("user",))
+    with index.database.read() as connection:
+        assert matches.weighty(connection, filters, query, 0.5) == []
+        terms = [Term(("heron",)), Term(("stork",))]
+        assert matches.holding(connection, filters, terms, [1, 2, 3, 9]) == {1, 3}
+        assert matches.holding(connection, filters, terms, [2]) == set()
+
+
+def test_close_entries_with_words_come_before_those_without() -> None:
+    with_words = Hit(1, 8.0, {"keyword"})
+    without = Hit(2, 10.0, {"curated", "neighbours"})
+    far = Hit(3, 3.0, {"literal"})
+    elsewhere = Hit(4, 9.0, {"keyword"})
+    order = ranking.words_first([without, elsewhere, with_words, far], lambda hit: hit.entry_no == 4)
+    assert [hit.entry_no for hit in order] == [1, 4, 2, 3]
+
+
+def test_a_hit_without_words_says_so_and_goes_below(index: Index) -> None:
+    number = index.conversation(["let us take the other one", "the broker is fine", "rain"])
+    index.facet(number, "Message broker", ["e0"])
+    found = ask(index, "message broker")["conversations"][0]["entries"]
+    assert [entry["entry_id"] for entry in found][:2] == ["e1", "e0"]
+    assert "keyword" in found[0]["found_by"]
+    assert not {"keyword", "literal"} & set(found[1]["found_by"])
+
+
+@pytest.mark.parametrize("started", [START - DAY, START, START + DAY])
+def test_a_copy_takes_nothing_from_what_was_found(index: Index, started: int) -> None:
+    """The record shows once, in the conversation that began first, with the best of what is known of its copies."""
+    shared = [Turn("terns dive", sha256="a" * 64), Turn("they do", sha256="b" * 64)]
+    index.conversation(shared, "first")
+    copy = index.conversation(shared, "copy", started=started)
+    index.facet(copy, "Plunging birds", ["e0"])
+    answer = ask(index, "terns plunging")
+    assert len(answer["conversations"]) == 1
+    assert answer["conversations"][0]["host_conversation_id"] == ("copy" if started < START else "first")
+    assert answer["conversations"][0]["entries"][0]["found_by"] == ["curated", "keyword"]
+
+
+def test_logs_copied_under_a_new_header_show_once(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    at = "2026-03-02T09:00:0{}.000Z"
+    said = [
+        {
+            "type": "message",
+            "id": f"m{i}",
+            "parentId": f"m{i - 1}" if i else None,
+            "timestamp": at.format(i),
+            "message": {"role": ("user", "assistant")[i % 2], "content": [{"type": "text", "text": text}]},
+        }
+        for i, text in enumerate(["how do we cache tern tiles", "use a disk cache for tern tiles", "fine"])
+    ]
+    for name, records in (("one", said), ("copy", said), ("fork", said[:2])):
+        header = {"type": "session", "version": 3, "id": f"id-{name}", "timestamp": at.format(0), "cwd": "/w"}
+        lines = [json.dumps(record) for record in (header, *records)]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    session = Session(settings.load({"HOME": str(tmp_path), "HISTORY_RECALL_DB": str(tmp_path / "index.db")}))
+    try:
+        sources.add(session.run(), str(folder))
+        index_all(session.run())
+        answer: Any = search(session.for_reading(), PROFILE, SearchRequest(("tern cache",), limit=50))
+    finally:
+        session.close()
+    assert answer["in_scope"] == 3
+    assert sorted(ids(answer)) == ["m0", "m1"]

@@ -16,6 +16,7 @@ from recall.index import jobs, stored, topics
 from recall.index.database import Database, profile_number
 from recall.index.staging import Staging
 from recall.indexer import SKIPPED
+from recall.models import pace
 from recall.models.calls import CallLimits, Road
 from recall.models.choose import choose_model
 from recall.models.endpoints import endpoint_of
@@ -102,7 +103,7 @@ class _DryRun:
         with database.read() as connection:
             number = profile_number(connection, settings.profile)
         self._profile_no = _NO_PROFILE if number is None else number
-        self._meter = meter_for(settings)
+        self._meter = meter_for(settings, pace.halvings(database, settings))
         self._road = Road(
             database,
             self._profile_no,

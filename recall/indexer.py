@@ -17,6 +17,7 @@ from recall.errors import RecallError, SourceError, StateError
 from recall.index import cache, fulltext, jobs, lease
 from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
+from recall.models import pace
 from recall.models.calls import CallLimits, Road
 from recall.models.choose import choose_model
 from recall.models.gate import ConsentGate
@@ -203,7 +204,8 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
         run.cancellation.listen(road.cancel)
         try:
             with Owner(run.database.path) as owner:
-                await work(Curator(run, profile_no, owner, road, meter_for(run.settings)))
+                meter = meter_for(run.settings, pace.halvings(run.database, run.settings))
+                await work(Curator(run, profile_no, owner, road, meter))
         finally:
             await road.close()
         return road.calls

@@ -27,6 +27,7 @@ from recall.hashing import canonical_json, sha256_text
 from recall.index import cache, ledger
 from recall.index.database import Database
 from recall.index.ledger import Caps, Charge
+from recall.models import pace
 from recall.models.failures import Transient
 from recall.models.gate import ConsentGate
 from recall.models.patience import Patience, given_up
@@ -125,6 +126,7 @@ class Road:
         self._clock = clock
         self._cancelled = cancelled
         self._stopped = False
+        self._slow = False
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._sleep = sleep or (lambda seconds: pause(seconds, self._is_cancelled))
 
@@ -281,12 +283,21 @@ class Road:
             raise
         except (RecallError, asyncio.CancelledError) as error:
             code = error.code if isinstance(error, RecallError) else "cancelled"
+            if isinstance(error, ModelError) and "deadline_seconds" in error.data:
+                self._note_slow(model)
             if code == "cancelled" and self._salvaged(question, came):
                 code = None
             raise
         finally:
             self._settle(call_no, code, came[0] if came else None)
         return call_no, reply
+
+    def _note_slow(self, model: RemoteModel) -> None:
+        """Once a run: requests that were under way together miss their deadlines together."""
+        if not self._slow:
+            self._slow = True
+            with self._database.write() as connection:
+                pace.note_slow(connection, model.endpoint, model.name, self._clock())
 
     def _salvaged(self, question: _Question[T], came: list[ModelReply]) -> bool:
         """Keep a good reply that came in while the run was being cancelled: it is paid for."""

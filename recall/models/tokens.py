@@ -83,12 +83,12 @@ class KnownMeter(Meter):
         return tokens if isinstance(tokens, int) else None
 
 
-def meter_for(settings: Settings) -> Meter:
-    """The meter of the settings' model."""
+def meter_for(settings: Settings, halvings: int = 0) -> Meter:
+    """The meter of the settings' model. `halvings`: how often a server on this machine was found too slow (`pace`)."""
     if settings.offline:
         return Meter(OFFLINE_BYTES)
     if settings.api_base and is_loopback(settings.api_base):
-        return Meter(LOOPBACK_BYTES)
+        return Meter(LOOPBACK_BYTES >> halvings)
     self_run = settings.api_base is not None or provider_of(settings.model) in _SELF_RUN
     return KnownMeter(settings.model, UNKNOWN_BYTES if self_run else MOST_BYTES)
 

@@ -102,7 +102,8 @@ def with_model(spec: Mapping[str, Any]) -> None:
         return chosen(settings, *rest) if settings.offline else Provider(spec.get("delay", 0.0), spec.get("sent"))
 
     vars(indexer)["choose_model"] = choose
-    vars(indexer)["meter_for"] = lambda settings: Meter(64_000 if settings.offline else spec.get("limit", 24_000))
+    limit = spec.get("limit", 24_000)
+    vars(indexer)["meter_for"] = lambda settings, _halvings: Meter(64_000 if settings.offline else limit)
     limits = spec.get("limits")
     if limits:
         made = calls.CallLimits.of

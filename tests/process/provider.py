@@ -13,7 +13,7 @@ from recall.models.request import ModelReply
 class Provider:
     """A remote model with valid replies. `delay`: seconds a reply takes; `sent`: where each request is noted."""
 
-    name = "scripted"
+    name = "openai/scripted"
     provider = "scripted"
     endpoint = "http://127.0.0.1:9/v1"
 

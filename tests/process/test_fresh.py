@@ -28,7 +28,7 @@ def _files(world: World) -> dict[str, Any]:
     return {path.name: bytes_of(path) for path in world.database.parent.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("model", ["scripted", "offline"])
+@pytest.mark.parametrize("model", ["openai/scripted", "offline"])
 def test_an_unchanged_source_sends_nothing_and_writes_nothing(world: World, tmp_path: Path, model: str) -> None:
     world = World(world.home, model=model)
     source = world.log("heron", TURNS)

@@ -47,7 +47,7 @@ class World:
     """One home folder. `model`: `offline`, or anything else for the scripted provider of the driver."""
 
     home: Path
-    model: str = "scripted"
+    model: str = "openai/scripted"
     variables: dict[str, str] = field(default_factory=dict)
 
     @property

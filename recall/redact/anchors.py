@@ -22,11 +22,12 @@ _MOST_KEPT = 60_000
 
 
 class Hits(NamedTuple):
-    """Places and anchors, in order of the place and the longest at each; and where long runs begin."""
+    """Places and anchors, in order of the place and the longest at each; where long runs begin; which words are there."""
 
     starts: list[tuple[int, str]]
     sought: list[tuple[int, str]]
     long: list[int]
+    words: set[str]
 
 
 class _Calls(NamedTuple):
@@ -34,6 +35,7 @@ class _Calls(NamedTuple):
 
     starts: tuple[str, ...]
     sought: tuple[str, ...]
+    words: tuple[str, ...]
 
 
 class _Core(NamedTuple):
@@ -109,11 +111,15 @@ class _Cores:
 
 
 class Anchors:
-    """``starts`` count where no letter or digit stands before them; ``sought`` are in lower case and count anywhere."""
+    """``starts`` count where no letter or digit stands before them; ``sought`` are in lower case and count anywhere.
 
-    def __init__(self, starts: Iterable[str], sought: Iterable[str]) -> None:
+    Of ``words``, plain and in lower case, it is only told whether the text has them.
+    """
+
+    def __init__(self, starts: Iterable[str], sought: Iterable[str], words: Iterable[str]) -> None:
         self._starts = _Cores(starts, 1)
         self._sought = _Cores(sought, 2)
+        self._words = _Cores(words, 1)
         self._bare = _by_sign(anchor for anchor in self._sought.bare if anchor.isascii())
         self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
         assert not self._starts.bare
@@ -121,7 +127,7 @@ class Anchors:
         self._calling: dict[str, _Calls] = {}
 
     def find(self, text: str, lower: str) -> Hits:
-        hits = Hits([], [], [])
+        hits = Hits([], [], [], set())
         bare = [anchor for sign, anchors in self._bare if sign in lower for anchor in anchors if anchor in lower]
         words_of = text
         if not text.isascii():
@@ -145,6 +151,8 @@ class Anchors:
             calls = self._calling.get(word) or self._told(word)
             starts.update(calls.starts)
             sought.update(calls.sought)
+            if calls.words:
+                hits.words.update(calls.words)
             if len(word) >= LONG:
                 long.append(word)
         if starts:
@@ -160,8 +168,11 @@ class Anchors:
 
     def _told(self, word: str) -> _Calls:
         """What the word calls for; kept for the next time, as harmless where it is nothing."""
+        lower = word.lower()
         calls = _Calls(
-            tuple(set(self._starts.of_parts(word))), tuple(set(self._sought.of(word.lower())))
+            tuple(set(self._starts.of_parts(word))),
+            tuple(set(self._sought.of(lower))),
+            tuple(set(self._words.of(lower))),
         )
         if len(word) <= _LONGEST_KEPT:
             if len(self._harmless) + len(self._calling) >= _MOST_KEPT:

@@ -31,6 +31,7 @@ _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][
 _SIGN = re.compile(r"[!@#$%^&*+=?~]")
 _SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
 _BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$")
+_ARTICLES = frozenset(("the", "my", "our", "your", "its", "a", "an"))  # of the pattern above
 _SPACE = re.compile(r"\s")
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
 _BEFORE_SPACE = re.compile(
@@ -132,7 +133,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
-    if text[start - 1 : start] in (" ", "(") and _BEHIND_SIGN.search(text, max(0, start - 50), start) is not None:
+    if text[start - 1 : start] in (" ", "(") and _points_back(text, start):
         behind = rules.BEHIND.search(text, max(0, start - 240), start)
         if behind is not None:
             low, high = next(behind.span(group) for group in ("v", "v2", "v3") if behind[group])
@@ -191,6 +192,14 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         if literal and syntax.proof == "weak":
             return None
     return _sentence(text, start, end, name)
+
+
+def _points_back(text: str, start: int) -> bool:
+    """Whether the words in front of the name say that its value stands before them."""
+    low = max(0, start - 50)
+    if text.find("(", low, start) < 0 and _ARTICLES.isdisjoint(text[low:start].split()[-3:]):
+        return False  # saves most of the searches
+    return _BEHIND_SIGN.search(text, low, start) is not None
 
 
 def _mixed(value: str) -> bool:

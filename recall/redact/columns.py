@@ -8,6 +8,7 @@ from .rule import Span
 from .values import entropy, has_digit, has_letter, is_public_id, is_reference, is_weak_secret, looks_secret
 
 WEIGHT = 15
+WORDS = frozenset(("insert", "kind", "env"))  # one is in every text that is worth a closer look
 _SHORT_NAME = re.compile(r"[\w.\-]+(?: [\w.\-]+){0,2}")
 _CELL_NAME = re.compile(r"[\w .\-\"'`*/#]{1,40}")
 _INSERT = re.compile(
@@ -29,12 +30,12 @@ _ENTRY = re.compile(
 )
 
 
-def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
-    if "insert" in lower:
+def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) -> Iterator[Span]:
+    if "insert" in words:
         yield from _insert(text, lower)
-    if "kind:" in lower and "secret" in lower:
+    if "kind" in words and "kind:" in lower and "secret" in lower:
         yield from _manifest(text)
-    if "env" in lower and any(sign in lower for sign in _ENV_SIGNS):
+    if "env" in words and any(sign in lower for sign in _ENV_SIGNS):
         yield from _environment(text)
     if hits:
         yield from _table(text, hits)

@@ -41,7 +41,7 @@ _BY_HIT = {
     for hit in _STARTS
 }
 _NAMES = frozenset(anchor for anchor in NAME_ANCHORS if anchor.isascii())
-_ANCHORS = Anchors(_STARTS, {*_SOUGHT, *_NAMES})
+_ANCHORS = Anchors(_STARTS, {*_SOUGHT, *_NAMES}, columns.WORDS | listed.WORDS | pem.WORDS)
 _SOUGHT_BY_HIT = {
     hit: tuple(
         dict.fromkeys(
@@ -67,13 +67,9 @@ def find(text: str) -> list[tuple[Span, str | None]]:
     if hits.sought:
         spans.extend(_anchored(text, hits.sought, names))
     spans.extend(assignments.find(text, lower, names))
-    spans.extend(columns.find(text, lower, names))
-    spans.extend(listed.find(text, lower, names))
-    if (
-        ("--" in lower and any(anchor in lower for anchor in pem.ANCHORS))
-        or "private-lines:" in lower
-        or "putty-user" in lower
-    ):
+    spans.extend(columns.find(text, lower, names, hits.words))
+    spans.extend(listed.find(text, lower, names, hits.words))
+    if not pem.WORDS.isdisjoint(hits.words) and any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))
     notes: dict[Span, str] = {}
     for span, note in blobs.find(text):

@@ -19,6 +19,9 @@ _CODES = re.compile(
     re.I,
 )
 _CODE_SIGNS = ("codes", "recovery keys", "backup keys", " tans", "codici", "códigos", "коды", "恢复代码", "恢复码", "备用码", "備用碼", "リカバリーコード", "バックアップコード", "복구 코드", "백업 코드")  # fmt: skip
+# One of these is in every text with such a sign.
+_CODE_WORDS = frozenset(("codes", "keys", "tans", "codici"))
+_CODE_LETTERS = re.compile("[" + "".join(sorted({letter for sign in _CODE_SIGNS for letter in sign if letter > "~"})) + "]")
 _CODE = re.compile(
     r"(?<![\w\-])(?=[A-Za-z0-9\- ]*[0-9])(?:[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,5}|[A-Za-z0-9]{8,16}|[0-9]{4} [0-9]{4}(?: [0-9]{4}){0,2})(?![\w\-])"
 )
@@ -52,36 +55,31 @@ _NO_PHRASE = re.compile(
     r"\b(?:the|and|for|that|this|with|from|are|was|not|you|your|our|has|have|will|would|should|must|can|which|into|its|all|any|but|been|were|they|them|when|then|than|what|where|how|who|why|may|his|her|their|out|also|only|such|these|those|does|did|using|used|uses)\b"
 )
 _PHRASE_SIGNS = ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "id.json", "助记词", "助記詞", "フレーズ", "frase", "фраз", "мнемо", "니모닉", "시드", "シード")  # fmt: skip
+_PHRASE_WORDS = frozenset(("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase"))
+WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type"}
 _NEAR_PHRASE = re.compile("|".join(map(re.escape, _PHRASE_SIGNS)))
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 
 
-def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
+def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) -> Iterator[Span]:
     ascii_only = text.isascii()
-    if (
-        "codes" in lower
-        or not ascii_only
-        or " tans" in lower
-        or "y keys" in lower
-        or "p keys" in lower
-        or "codici" in lower
-    ):
+    if not _CODE_WORDS.isdisjoint(words) or (not ascii_only and _CODE_LETTERS.search(lower) is not None):
         yield from _codes(text, lower)
-    if "kty" in lower:
+    if "kty" in words:
         done = 0
         for at in re.finditer(r"kty", text):
             for member in _KEYED.finditer(text, max(min(done, len(text)), at.start() - 3000), at.end() + 3000):
                 yield Span(member.start("v"), member.end("v"), "private-key", WEIGHT)
             done = at.end() + 2900
-    if hits and ("{" in text or "type" in lower):
+    if hits and ("{" in text or "type" in words):
         yield from _members(text, hits)
     if ":\n" in text or ":\r\n" in text:
         yield from _sections(text, lower)
     if (
-        (not ascii_only and any(sign in lower for sign in _PHRASE_SIGNS[9:]))
-        or "phrase" in lower or "seed" in lower or "mnemonic" in lower or "wallet" in lower or "keypair" in lower
-        or "solana" in lower or "secretkey" in lower or "uint8array" in lower or "id.json" in lower or "frase" in lower
-    ):  # fmt: skip
+        not _PHRASE_WORDS.isdisjoint(words)
+        or "id.json" in lower
+        or (not ascii_only and any(sign in lower for sign in _PHRASE_SIGNS[9:]))
+    ):
         yield from _phrases(text, lower)
 
 

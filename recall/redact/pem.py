@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from .rule import Span
 
 ANCHORS = ("-----begin", "---- begin", "putty-user-key-file", "private-lines:", "private key-----", "private key block")
+WORDS = frozenset(("begin", "key-----", "private-lines", "putty-user-key-file", "block-----"))  # each anchor has one
 WEIGHT = 60
 
 _BEGIN = re.compile(

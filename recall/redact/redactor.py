@@ -24,6 +24,8 @@ ROUNDS = 6
 WINDOW = 1 << 20
 MARGIN = 1 << 14
 DEPTH = 200
+# Short strings in which nothing was found are remembered: types, names and paths come again and again.
+SHORT, MOST_PLAIN = 200, 4096
 _MIME_NAMES = ("mimeType", "mime_type", "media_type", "mediaType", "contentType", "content_type")
 _PLAIN_KEYS = re.compile(r"(?i)(?:name|key|variable|env|parameter|header|field|option|id)")
 _VALUE_KEYS = re.compile(
@@ -44,6 +46,7 @@ class Redactor:
         self._counts: dict[str, int] = {}
         self._locations: dict[str, int] = {}
         self._values = Known()
+        self._plain: set[str] = set()
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -59,6 +62,8 @@ class Redactor:
         """The text with each secret replaced; ``at`` names the string in the location keys."""
         if engine.is_hopeless(text):
             return text
+        if text in self._plain and next(self._values.find(text), None) is None:
+            return text
         cuts: list[Cut] = []
         areas = _windows(len(text))
         for _ in range(ROUNDS):
@@ -68,6 +73,8 @@ class Redactor:
                 again = ((s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text))
                 made, stood, text = self._replaced(text, again, way, at)
             if not made:
+                if not cuts and len(text) <= SHORT and len(self._plain) < MOST_PLAIN:
+                    self._plain.add(text)
                 break
             cuts = _compose(cuts, made, way)
             areas = _around(stood, len(text))

@@ -13,7 +13,7 @@ _NOISE = re.compile(
     r"\x1b(?:\[[0-9;?]{0,30}[ -/]?[@-~]|\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])"
     r"|(?:\\{1,2}u00[19][bB]|\\{1,2}x1[bB]|\\{1,2}033|\\{1,2}e)\[[0-9;]{0,20}[mK]|[\x00\x07\x08\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
 )
-_SIGNS = ("\x1b", "\x00", "\x07", "\x08", "\\u001b[", "\\u001B[", "\\x1b[", "\\x1B[", "\\033[", "\\e[")
+_ESCAPED_SIGNS = ("\\u001b[", "\\u001B[", "\\x1b[", "\\x1B[", "\\033[", "\\e[")
 _WIDE_SIGNS = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 # The signs of a wide keyboard that join a name and its value, each as long as the narrow one.
 _WIDE = (("\uff1a", ":"), ("\uff1d", "="), ("\u3000", " "), ("\u00a0", " "))
@@ -58,8 +58,13 @@ class View:
                     original = original.replace(wide, narrow)
             self.text = original
         cuts: list[tuple[int, int, str]] = []
-        if not (plain and "\\" not in original and "\x1b" not in original and original.isprintable()) and (
-            any(sign in original for sign in _SIGNS) or (not plain and _WIDE_SIGNS.search(original))
+        if (
+            "\x1b" in original
+            or "\x00" in original
+            or "\x07" in original
+            or "\x08" in original
+            or ("\\" in original and "[" in original and any(sign in original for sign in _ESCAPED_SIGNS))
+            or (not plain and _WIDE_SIGNS.search(original))
         ):
             cuts += ((match.start(), match.end(), "") for match in _NOISE.finditer(original))
         if "&" in original and ("&quot;" in original or "&#" in original or "&lt;" in original or "&gt;" in original):

@@ -39,6 +39,10 @@ _BEFORE_SPACE = re.compile(
     r"refresh|session|webhook|bot|consumer|subscription|personal access|ssh|admin|root|app|recovery|security|verification|security|login|"
     r"azure|aws|github|gitlab|openai|slack|stripe|vault|npm|pypi|oauth|clave|mot de|clé|chiave|user|db|database)[ ])$"
 )
+# The last two letters of the words above: most other words are told from them without a search.
+_ENDS_BEFORE = frozenset(
+    "pi et ss te th ng on er se nt ed ce oy sh ot ok in pp ry ty re ws ub ab ck pe lt pm ve de lé db ai".split()
+)
 _AFTER_SPACE = re.compile(r"(?i)[ ](codes?|phrase|string|key|token|password|secret|passe|pin|d'accès|api)\b")
 _USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
 # Words that are more often something else than the name of what stands behind them.
@@ -111,7 +115,11 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
             if name.strength == 2 and spaced.group(1).lower().startswith("code"):
                 name = Name("otp", 2)
     if name is None or name.strength < 3:
-        ahead = _BEFORE_SPACE.search(text, max(0, start - 24), start) if text[start - 1 : start] == " " else None
+        ahead = (
+            _BEFORE_SPACE.search(text, max(0, start - 24), start)
+            if text[start - 1 : start] == " " and text[max(0, start - 3) : start - 1].lower() in _ENDS_BEFORE
+            else None
+        )
         if ahead is not None:
             better = _judge(ahead.group(1).replace(" ", "_") + word[lead:])
             if better is not None:

@@ -11,6 +11,7 @@ _DATA_ADDRESS = re.compile(
     r"data:(?P<mime>[a-z]{1,20}/[\w.+\-]{1,60})?(?:;[\w\-]{1,30}=[\w\-]{1,60}){0,4};base64,(?P<v>[A-Za-z0-9+/_\-]{64,}+={0,2})"
 )
 # A run of this length covers one of these blocks whole, wherever it begins.
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 _BLOCK = re.compile(r"[A-Za-z0-9+/_\-]{256}")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[A-Za-z0-9+/]{512,}+|[A-Za-z0-9_\-]{512,}+)={0,2}")
 
@@ -25,10 +26,22 @@ def find(text: str) -> Iterator[tuple[Span, str]]:
                 Span(match.start(), match.end(), "blob", WEIGHT),
                 note(match.group("mime") or "base64", match.group("v")),
             )
-    if len(text) >= SHORTEST and any(_BLOCK.match(text, at) for at in range(0, len(text), SHORTEST // 2)):
-        for match in _RUN.finditer(text):
+    if len(text) >= SHORTEST:
+        for match in _runs(text):
             if match.start() >= done and is_blob(match.group()):
                 yield Span(match.start(), match.end(), "blob", WEIGHT), note("base64", match.group())
+
+
+def _runs(text: str) -> Iterator[re.Match[str]]:
+    step = SHORTEST // 2
+    for at in range(0, len(text), step):
+        if _BLOCK.match(text, at) is not None:
+            # a run that began before the block in front of this one was met there
+            before = text[max(0, at - step) : at]
+            letters = len(before) - len(before.rstrip(_LETTERS))
+            match = _RUN.match(text, at - letters) if letters < step else None
+            if match is not None:
+                yield match
 
 
 def is_blob(value: str) -> bool:

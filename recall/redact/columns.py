@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from .lines import at_lines, lines
 from .names import judge
 from .rule import Span
 from .values import entropy, has_digit, has_letter, is_public_id, is_reference, is_weak_secret, looks_secret
@@ -16,8 +17,9 @@ _INSERT = re.compile(
 )
 _ROW = re.compile(r"\(([^()\n]{1,1000})\)")
 _CELL = re.compile(r"\s*('(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|[^,]*)\s*(?:,|$)")
-_ENV_LINE = re.compile(
-    r"(?m)^[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$"
+_ANY_ENV_LINE = at_lines(r"[ \t>+]{0,8}(?:export\s)?[A-Z][A-Z0-9_]*=")
+_ENV_LINE = at_lines(
+    r"[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$"
 )
 _ENV_SIGNS = (".env", "printenv", "$ env", "env_file", "dotenv")
 _PLAIN_NAME = re.compile(
@@ -130,9 +132,9 @@ def _insert(text: str, lower: str) -> Iterator[Span]:
 
 def _environment(text: str) -> Iterator[Span]:
     """In a block of an environment file a long random value is secret unless its name says what else it is."""
-    if len(re.findall(r"(?m)^[ \t>+]{0,8}(?:export\s)?[A-Z][A-Z0-9_]*=", text)) < 2:
+    if sum(1 for _ in lines(text, *_ANY_ENV_LINE)) < 2:
         return
-    for line in _ENV_LINE.finditer(text):
+    for line in lines(text, *_ENV_LINE):
         value = line.group("v")
         random = len(value) >= 16 and has_digit(value) and has_letter(value) and entropy(value[:200]) > 2.9
         address = value.startswith("/") or "://" in value or value.count("/") > 1

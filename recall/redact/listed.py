@@ -21,7 +21,7 @@ _CODES = re.compile(
 _CODE_SIGNS = ("codes", "recovery keys", "backup keys", " tans", "codici", "códigos", "коды", "恢复代码", "恢复码", "备用码", "備用碼", "リカバリーコード", "バックアップコード", "복구 코드", "백업 코드")  # fmt: skip
 # One of these is in every text with such a sign.
 _CODE_WORDS = frozenset(("codes", "keys", "tans", "codici"))
-_CODE_LETTERS = re.compile("[" + "".join(sorted({letter for sign in _CODE_SIGNS for letter in sign if letter > "~"})) + "]")
+_CODE_LETTERS = re.compile(f"[{''.join(sorted({letter for sign in _CODE_SIGNS for letter in sign if letter > '~'}))}]")
 _CODE = re.compile(
     r"(?<![\w\-])(?=[A-Za-z0-9\- ]*[0-9])(?:[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,5}|[A-Za-z0-9]{8,16}|[0-9]{4} [0-9]{4}(?: [0-9]{4}){0,2})(?![\w\-])"
 )
@@ -57,6 +57,9 @@ _NO_PHRASE = re.compile(
 _PHRASE_SIGNS = ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "id.json", "助记词", "助記詞", "フレーズ", "frase", "фраз", "мнемо", "니모닉", "시드", "シード")  # fmt: skip
 _PHRASE_WORDS = frozenset(("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase"))
 WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type"}
+_PHRASE_LETTERS = re.compile(
+    f"[{''.join(sorted({letter for sign in _PHRASE_SIGNS for letter in sign if letter > '~'}))}]"
+)
 _NEAR_PHRASE = re.compile("|".join(map(re.escape, _PHRASE_SIGNS)))
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 
@@ -78,13 +81,20 @@ def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) ->
     if (
         not _PHRASE_WORDS.isdisjoint(words)
         or "id.json" in lower
-        or (not ascii_only and any(sign in lower for sign in _PHRASE_SIGNS[9:]))
+        or (
+            not ascii_only
+            and _PHRASE_LETTERS.search(lower) is not None
+            and any(sign in lower for sign in _PHRASE_SIGNS[9:])
+        )
     ):
         yield from _phrases(text, lower)
 
 
 def _heads(text: str, lower: str) -> Iterator[re.Match[str]]:
+    foreign = not lower.isascii() and _CODE_LETTERS.search(lower) is not None
     for sign in _CODE_SIGNS:
+        if not foreign and not sign.isascii():
+            continue
         at = lower.find(sign)
         while at >= 0:
             head = _CODES.search(text, max(0, at - 60), at + len(sign))

@@ -9,9 +9,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from .lines import at_lines, lines
+
+_CONTROL = r"\x00\x07\x08\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+# One set of first characters, and what may follow each of them: so the search skips all other characters fast.
 _NOISE = re.compile(
-    r"\x1b(?:\[[0-9;?]{0,30}[ -/]?[@-~]|\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])"
-    r"|(?:\\{1,2}u00[19][bB]|\\{1,2}x1[bB]|\\{1,2}033|\\{1,2}e)\[[0-9;]{0,20}[mK]|[\x00\x07\x08\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
+    rf"[\x1b\\{_CONTROL}](?:"
+    r"(?<=\x1b)(?:\[[0-9;?]{0,30}[ -/]?[@-~]|\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])"
+    r"|(?<=\\)\\?(?:u00[19][bB]|x1[bB]|033|e)\[[0-9;]{0,20}[mK]"
+    rf"|(?<=[{_CONTROL}])[{_CONTROL}]*)"
 )
 _ESCAPED_SIGNS = ("\\u001b[", "\\u001B[", "\\x1b[", "\\x1B[", "\\033[", "\\e[")
 _WIDE_SIGNS = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -24,7 +30,7 @@ _ENTITIES = {
 _ENTITY = re.compile("|".join(_ENTITIES))
 # What a tool writes in front of each line, and the literals one of which is in it.
 _PREFIXES = tuple(
-    (signs, re.compile(prefix, re.M), re.compile("\n" + prefix, re.M))
+    (signs, *at_lines(prefix))
     for signs, prefix in (
         (("\n> ", "\n>> "), r"(?:> ?){1,4}"),
         (("\t", "\u2192"), r"[ \t]{0,8}\d{1,7}(?:\u2192|\t)"),
@@ -117,14 +123,14 @@ def _prefixes(text: str) -> Iterator[tuple[int, int, str]]:
         if not any(sign in text for sign in signs) or (
             len(text) > 2 * _SAMPLE
             and len(signs[0]) == 1
-            and not any(_lines(text[:_SAMPLE], here, below))
-            and not any(_lines(text[-_SAMPLE:], here, below))
+            and not any(lines(text[:_SAMPLE], here, below))
+            and not any(lines(text[-_SAMPLE:], here, below))
         ):
             continue
         held: tuple[int, int] | None = None
         before = number = -1
         numbered = "n" in here.groupindex
-        for match in _lines(text, here, below):
+        for match in lines(text, here, below):
             start, end = match.start() + (match.re is below), match.end()
             above, number = number, int(match["n"]) if numbered else -1
             if start == before and (number < 0 or number > above):
@@ -135,11 +141,3 @@ def _prefixes(text: str) -> Iterator[tuple[int, int, str]]:
             else:
                 held = start, end
             before = text.find("\n", end) + 1
-
-
-def _lines(text: str, here: re.Pattern[str], below: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The lines that begin so. A pattern that begins with the line end is sought many times faster than one with ``^``."""
-    first = here.match(text)
-    if first is not None:
-        yield first
-    yield from below.finditer(text)

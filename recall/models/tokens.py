@@ -22,6 +22,7 @@ MOST_BYTES = 48_000
 UNKNOWN_BYTES = 24_000  # fits a context of 16k tokens with the reply
 # A model on a laptop's processor reads about 100 tokens a second and writes 15: this and its reply fit the deadline.
 LOOPBACK_BYTES = 16_000
+INSTRUCTION_BYTES = 6_500  # about what the longest instructions take with their schema: only what is beside them halves
 LEAST_TOKENS = 2_000
 _OWN_ENCODING = frozenset({"openai", "azure"})
 # Programs that people run themselves, where a context is as long as the machine allows.
@@ -88,7 +89,7 @@ def meter_for(settings: Settings, halvings: int = 0) -> Meter:
     if settings.offline:
         return Meter(OFFLINE_BYTES)
     if settings.api_base and is_loopback(settings.api_base):
-        return Meter(LOOPBACK_BYTES >> halvings)
+        return Meter(INSTRUCTION_BYTES + (LOOPBACK_BYTES - INSTRUCTION_BYTES >> halvings))
     self_run = settings.api_base is not None or provider_of(settings.model) in _SELF_RUN
     return KnownMeter(settings.model, UNKNOWN_BYTES if self_run else MOST_BYTES)
 

@@ -17,7 +17,7 @@ CHUNK = 2048  # few enough words that an anchor which one of them calls for is s
 OVERLAP = 64  # more than the longest anchor: the word that calls for an anchor at the end of a chunk is whole in it
 LONG = 20  # runs of this length with a dot behind them, and
 LONGER = 49  # of this length, are told of, for rules that have no anchor
-_LONGEST_KEPT = 48  # longer words hardly ever come twice
+_LONGEST_KEPT = 80  # longer words hardly ever come twice; a line of encoded data is read again after a replacement
 _MOST_KEPT = 60_000
 
 
@@ -122,7 +122,8 @@ class Anchors:
         self._words = _Cores(words, 1)
         self._bare = _by_sign(anchor for anchor in self._sought.bare if anchor.isascii())
         self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
-        assert not self._starts.bare
+        if self._starts.bare:
+            raise ValueError(f"no letter and no digit: {self._starts.bare}")
         self._harmless: set[str] = set()
         self._calling: dict[str, _Calls] = {}
 

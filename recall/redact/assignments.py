@@ -55,6 +55,7 @@ def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
 
 _OTHER = _alternation(tuple(word for word in NAME_ANCHORS if not word.isascii()))
 # Dashes, arrows and bars make most texts in English more than ASCII: no name has one of these in it.
+_CHUNK, _LONGEST_NAME = 2048, max(map(len, NAME_ANCHORS))
 _OTHER_LETTERS = re.compile(
     "[" + "".join(sorted({letter for word in NAME_ANCHORS for letter in word if not letter.isascii()})) + "]"
 )
@@ -70,9 +71,16 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             for span in _at(text, start, end):
                 done = max(done, span.end)
                 yield span
-    if not text.isascii() and _OTHER_LETTERS.search(lower) is not None:
-        for hit in _OTHER.finditer(lower):
-            yield from _at(text, hit.start(), hit.end())
+    if not text.isascii():
+        done = 0
+        for low in range(0, len(text), _CHUNK):
+            high = low + _CHUNK
+            if _OTHER_LETTERS.search(lower, low, high + _LONGEST_NAME) is not None:
+                for hit in _OTHER.finditer(lower, max(low, done), high + _LONGEST_NAME):
+                    if hit.start() >= high:
+                        break
+                    done = hit.end()
+                    yield from _at(text, hit.start(), done)
 
 
 def _widen(text: str, start: int, end: int) -> tuple[int, int]:

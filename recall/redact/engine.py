@@ -1,7 +1,8 @@
 """From a text to the spans that have to go.
 
-``anchors`` finds the places of all anchors at once; a rule is tried only there. The other modules look for their words first. The spans of all rules are joined where they touch, named by the heaviest, and kept clear of placeholders that
-are there already.
+``anchors`` finds the places of all anchors at once, and the words that call for the other modules; a rule is tried only
+there. The spans of all rules are joined where they touch, named by the heaviest, and kept clear of placeholders that are
+there already.
 """
 
 import re

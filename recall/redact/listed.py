@@ -55,7 +55,9 @@ _NO_PHRASE = re.compile(
     r"\b(?:the|and|for|that|this|with|from|are|was|not|you|your|our|has|have|will|would|should|must|can|which|into|its|all|any|but|been|were|they|them|when|then|than|what|where|how|who|why|may|his|her|their|out|also|only|such|these|those|does|did|using|used|uses)\b"
 )
 _PHRASE_SIGNS = ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "id.json", "助记词", "助記詞", "フレーズ", "frase", "фраз", "мнемо", "니모닉", "시드", "シード")  # fmt: skip
-_PHRASE_WORDS = frozenset(("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase"))
+_PHRASE_WORDS = frozenset(
+    ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase")
+)
 WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type"}
 _PHRASE_LETTERS = re.compile(
     f"[{''.join(sorted({letter for sign in _PHRASE_SIGNS for letter in sign if letter > '~'}))}]"

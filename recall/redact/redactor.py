@@ -232,7 +232,7 @@ def _around(stood: list[int], length: int) -> list[tuple[int, int]]:
         return _windows(length)
     areas: list[tuple[int, int]] = []
     for place in stood:
-        low, high = max(0, place - MARGIN), min(length, place + MARGIN)
+        low, high = max(0, place - MARGIN // 2), min(length, place + MARGIN // 2)
         if areas and low <= areas[-1][1] and high - areas[-1][0] <= WINDOW:
             areas[-1] = (areas[-1][0], high)
         else:
@@ -246,7 +246,9 @@ def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[Found]:
     for low, high in areas:
         if high <= done:
             continue
-        base, margin = max(0, low - MARGIN), MARGIN
+        # what is read again is near what was replaced: half the margin is as far as nearly all rules look
+        margin = MARGIN if high - low >= WINDOW or len(areas) == 1 else MARGIN // 2
+        base = max(0, low - margin)
         while True:
             view = View(text[base : high + margin])
             found = engine.find(view.text)

@@ -148,11 +148,12 @@ def _members(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         yield from _by_type(text, start)
         if start < done:
             continue
+        if text.find("{", end, end + 60) < 0:
+            continue
         low = start
         while low > start - 60 and low > 0 and (text[low - 1].isalnum() or text[low - 1] in "_.-"):
             low -= 1
-        opens = text.find("{", end, end + 60)
-        parent = _PARENT.match(text, low) if opens >= 0 else None
+        parent = _PARENT.match(text, low)
         if parent is None:
             continue
         said = judge(parent["n"])

@@ -1,14 +1,18 @@
-"""The redacted original record of an entry, read from its source and proved by its hash."""
+"""Original records, read from their source and proved by their hash: shown redacted, or only held against it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import BinaryIO
 
 from recall import conversations
 from recall.errors import ArgumentError, SourceError
 from recall.hosts.catalogue import Catalogue
+from recall.hosts.jsonl import record_bytes
+from recall.hosts.paths import open_source
 from recall.hosts.raw import read_record
 from recall.index import stored
 from recall.index.database import Database
@@ -41,6 +45,36 @@ def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
         return json.dumps(record, ensure_ascii=False, indent=2)
 
     return original
+
+
+def prover_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, Sequence[str]], frozenset[str] | None]:
+    """A function from (row of `conversations`, entry ids) to the ids whose record no longer stands in the source.
+
+    Each record is found by its place and held against the hash it was indexed under; None where the source cannot be
+    read at all.
+    """
+    catalogue = conversations.catalogue_of(settings, database)
+
+    def gone(conversation: sqlite3.Row, entry_ids: Sequence[str]) -> frozenset[str] | None:
+        with database.read() as connection:
+            rows = connection.execute(
+                """SELECT e.entry_id, e.offset, e.length, e.sha256
+                   FROM json_each(?) AS shown JOIN entries AS e ON e.entry_id = shown.value
+                   WHERE e.conversation_no = ?""",
+                (json.dumps(list(entry_ids)), conversation["conversation_no"]),
+            ).fetchall()
+        try:
+            with open_source(_where(catalogue, conversation)) as file:
+                return frozenset(row["entry_id"] for row in rows if not _stands(file, row))
+        except (SourceError, OSError):
+            return None
+
+    return gone
+
+
+def _stands(file: BinaryIO, row: sqlite3.Row) -> bool:
+    file.seek(row["offset"])
+    return sha256(record_bytes(file.read(row["length"]))).hexdigest() == str(row["sha256"])
 
 
 def _where(catalogue: Catalogue, conversation: sqlite3.Row) -> SourceRef:

@@ -8,8 +8,9 @@ who knows hosts.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from recall import cursor as cursors
@@ -23,6 +24,9 @@ SMALLEST_PAGE, LARGEST_PAGE, PAGE = 1000, 48_000, 12_000
 MOST_AROUND, AROUND = 50, 3
 _SCRAP = 100  # a page does not end with a piece of a text that is shorter than this (nor inside a long character)
 Raw = Callable[[sqlite3.Row, str], str]  # (row of `conversations`, entry id) -> the redacted original JSON
+# (row of `conversations`, entry ids) -> those whose record no longer stands in the source; None: it cannot be read
+Prove = Callable[[sqlite3.Row, Sequence[str]], frozenset[str] | None]
+_DAMAGE = frozenset({"broken_chain", "parent_cycle"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ def read(
     current: tuple[str, str] | None = None,
     source_state: SourceState = state_by_stat,
     raw: Raw | None = None,
+    prove: Prove | None = None,
 ) -> dict[str, object]:
     """The `read` answer of contract.md.
 
@@ -69,11 +74,13 @@ def read(
         conversation = _conversation(connection, profile, request, current)
         page = _Page(connection, conversation, request, raw)
         page.fill()
+        state = page.proved(source_state(conversation), prove)
         return {
             "conversation_id": conversation["conversation_id"],
             "host": conversation["host"],
             "host_conversation_id": conversation["host_conversation_id"],
-            "source_state": source_state(conversation),
+            "source_state": state,
+            "graph_damaged": bool(json.loads(conversation["facts"]).get("graph_damaged")),
             "title": safe(conversation["title"] or "", conversation["rules_version"]) or None,
             "fragments": page.fragments,
             "context": page.context(),
@@ -113,6 +120,8 @@ class _Page:
         around = [request.entry_id, self._before, self._after, request.max_chars] if request.entry_id else []
         self._question = ["read", conversation["conversation_id"], request.raw, *around]
         self._stamp = [conversation["published_at"], conversation["content_sha256"]]
+        warnings = json.loads(conversation["warnings"])
+        self._broken = frozenset(warning["line"] for warning in warnings if warning["code"] in _DAMAGE)
         self.fragments: list[dict[str, object]] = []
         self.next_cursor: str | None = None
 
@@ -137,6 +146,13 @@ class _Page:
             if end < len(text):
                 self._stop(row["seq"], end)
                 return
+
+    def proved(self, state: str, prove: Prove | None) -> str:
+        """The state of the source, held against the records that are shown: each fragment says whether its stands."""
+        gone = prove(self._conversation, [str(f["entry_id"]) for f in self.fragments]) if prove else None
+        for fragment in self.fragments:
+            fragment["stands"] = None if gone is None else fragment["entry_id"] not in gone
+        return "changed" if gone else state
 
     def context(self) -> dict[str, object]:
         """The entry that was asked for, and the branches that leave the path at it or beside it."""
@@ -207,6 +223,7 @@ class _Page:
             "status": row["marks"].split(),
             "line": row["line"],
             "sha256": row["sha256"],
+            "broken": row["line"] in self._broken,
             "offset": start,
             "total_chars": len(text),
             "text": text[start:end],

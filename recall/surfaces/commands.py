@@ -154,8 +154,14 @@ def _read(session: Session, arguments: Arguments) -> Answer:
         raw=bool(arguments.get("raw")),
     )
     database = session.for_reading()
-    raw = originals.reader_of(session.settings, database)
-    return reader.read(database, session.settings.profile, request, session.settings.current, raw=raw)
+    return reader.read(
+        database,
+        session.settings.profile,
+        request,
+        session.settings.current,
+        raw=originals.reader_of(session.settings, database),
+        prove=originals.prover_of(session.settings, database),
+    )
 
 
 def _browse(session: Session, arguments: Arguments) -> Answer:

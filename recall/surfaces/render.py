@@ -209,7 +209,9 @@ def _search(answer: Answer) -> Iterable[str]:
         for entry in conversation["entries"]:
             near = "" if {"keyword", "literal"} & set(entry["found_by"]) else "  (beside or behind a hit)"
             yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}{near}"
-            yield from _wrapped(" ".join(entry["snippet"].split()), "     ")
+            quote = " ".join(entry["snippet"].split())
+            quote = f"{'… ' if entry['cut_before'] else ''}{quote}{' …' if entry['cut_after'] else ''}"
+            yield from _wrapped(quote, "     ")
             if entry.get("explain"):
                 yield f"     {_explained(entry['explain'])}"
         if conversation.get("truncated"):
@@ -233,12 +235,19 @@ def _explained(explain: Mapping[str, Any]) -> str:
 
 def _read(answer: Answer) -> Iterable[str]:
     state = answer["source_state"]
-    yield f"conversation {answer['conversation_id']}" + ("" if state == "ok" else f"  (source: {state})")
+    title = f"  {_cut(answer['title'], 70)}" if answer["title"] else ""
+    yield f"{answer['conversation_id']}{title}  [{answer['host']}]" + ("" if state == "ok" else f"  (source: {state})")
+    if answer["graph_damaged"]:
+        yield "(its entries do not hang together: some name a parent that is not there)"
     for fragment in answer["fragments"]:
         status = fragment["status"]
         marks = [mark for mark in status if mark != "active"] if isinstance(status, Sequence) else []
         label = f"  [{', '.join(marks)}]" if marks else ""
         yield ""
+        if fragment["broken"]:
+            yield "(the chain is broken here: what this entry answers is not in the log)"
+        if fragment["stands"] is False:
+            yield "(as it was indexed: the log holds something else at this place now)"
         yield f"--- {fragment['role']} {one_line(fragment['entry_id'])}  {_clock(fragment['timestamp'])}{label}"
         if fragment["offset"]:
             yield f"(goes on at character {fragment['offset']} of {fragment['total_chars']})"
@@ -269,7 +278,7 @@ def _browse(answer: Answer) -> Iterable[str]:
             yield f"{_clock(entry['at'])}{source}"
             yield from _wrapped(entry["words"], "    ")
     if not answer["entries"]:
-        yield one_line(answer.get("message") or "nothing here yet; run `history-recall index-all`")
+        yield one_line(answer["message"])
 
 
 def _consent(answer: Answer) -> Iterable[str]:

@@ -14,7 +14,7 @@ from recall.query import Query
 LENGTH = 240
 _SEARCHED = 200_000  # characters of a text that are looked through
 _NEAR = 28  # characters that a place to cut may be moved; less than what stands before the first word found
-_PIECE = re.compile(r"\S+")
+_PIECE = re.compile(r"\S{1,160}")  # minified text has no spaces: it is looked at in pieces, so that places differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _places(text: str, queries: Iterable[Query]) -> list[tuple[int, int, float]]
             at = re.search(re.escape(query.literal), text, re.IGNORECASE)
             if at is not None:
                 found.append((at.start(), -2, 1.0))
-    return sorted(found)
+    return sorted(set(found))  # a place counts once for a term, however often the piece has it
 
 
 def _wanted(query: Query) -> list[str]:

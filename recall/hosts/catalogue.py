@@ -186,11 +186,11 @@ class Catalogue:
         try:
             paths.check_status(file.status)
             look = probed(source)
+            if not host and look.header.host != look.written_by:
+                source = SourceRef(look.written_by, source.path, source.sidechain, source.parent_path)
+                look = probed(source)
         except SourceError as error:
             problem = error
-        if look is not None and not host and look.header.host != look.written_by:
-            source = SourceRef(look.written_by, source.path, source.sidechain, source.parent_path)
-            look = probed(source)
         status = look.status if look is not None else file.status
         return Listed(
             source=source,

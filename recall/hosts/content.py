@@ -7,7 +7,12 @@ from collections.abc import Iterator, Mapping
 from recall.hosts import blobs
 
 # Blocks that are no call of a tool, whatever else they hold.
-NOT_CALLS = {"text", "thinking", "redactedThinking", "image", "audio"}
+_NOT_CALLS = ("text", "thinking", "redactedThinking", "image", "audio")
+
+
+def may_call(block: Mapping[str, object]) -> bool:
+    """Whether a block may be the call of a tool. Its type may be any JSON value."""
+    return block.get("type") not in _NOT_CALLS
 
 
 def texts(content: object) -> Iterator[str]:

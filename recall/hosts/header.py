@@ -81,7 +81,7 @@ def head(record: object) -> Head:
     version = record.get("version")
     return Head(
         identity=identity,
-        version=version if isinstance(version, int) and not isinstance(version, bool) else 1,
+        version=version if isinstance(version, int) and not isinstance(version, bool) and 0 <= version < 1000 else 1,
         started_at=to_ms(record.get("timestamp")),
         cwd=_text(record.get("cwd")),
         title=_text(record.get("title")),

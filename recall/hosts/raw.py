@@ -16,7 +16,8 @@ from recall.hosts.saying import Redacting, said
 from recall.hosts.text import Record, WrongShape
 from recall.types import Position, SourceRef
 
-_REASONING = {"thinking", "reasoning", "redacted_thinking", "redactedThinking"}
+# A tuple: what is compared with it may be any JSON value, one without a hash too.
+_REASONING = ("thinking", "reasoning", "redacted_thinking", "redactedThinking")
 _REASONING_KEYS = {"thinking", "reasoning", "reasoning_content", "encrypted_content", "encryptedContent"}
 _IMAGE_KEYS = {"data", "blob", "url"}
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from recall import labels
 from recall.hosts import own
-from recall.hosts.content import NOT_CALLS, as_list, bare, block_text, texts
+from recall.hosts.content import as_list, bare, block_text, may_call, texts
 from recall.types import Mark, Role
 
 Record = Mapping[str, object]
@@ -113,7 +113,7 @@ def _assistant(message: Record) -> Reading:
     content = message.get("content")
     for block in [content] if isinstance(content, str) else as_list(content):
         name = block.get("name") if isinstance(block, dict) else None
-        if isinstance(block, dict) and block.get("type") not in NOT_CALLS and isinstance(name, str):
+        if isinstance(block, dict) and may_call(block) and isinstance(name, str):
             if own.is_recall(name):
                 ours = True
             else:

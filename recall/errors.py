@@ -3,7 +3,7 @@
     RecallError                 code, message, hint, data; `counts_as_attempt`
       SourceError               invalid_source unsupported_source source_too_large source_busy source_missing
                                 source_unreadable not_authorised source_identity_changed duplicate_conversation
-                                stale_evidence source_empty current_conversation
+                                stale_evidence source_empty current_conversation internal
       ArgumentError             usage invalid_time invalid_limit invalid_query invalid_cursor stale_cursor not_found
       ModelError                model_unavailable auth_unavailable model_request_failed model_output_truncated
                                 invalid_model_output model_context_too_small unsupported_repair_model
@@ -67,6 +67,7 @@ class SourceError(RecallError):
             "duplicate_conversation",
             "stale_evidence",
             "current_conversation",
+            "internal",
         }
     )
     free_codes = frozenset({"source_busy", "source_identity_changed", "stale_evidence", "current_conversation"})

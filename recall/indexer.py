@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+import errno
+import sqlite3
+import traceback
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
 
 from recall import conversations
 from recall.curation import Curated, Curator
@@ -96,7 +100,8 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
 
     async def work(curator: Curator) -> None:
         try:
-            report.completed.append(await curator.curate(source, force=again))
+            with _border():
+                report.completed.append(await curator.curate(source, force=again))
         except SourceError as error:
             if error.code != "source_empty":
                 raise
@@ -165,9 +170,10 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
         if not jobs.is_waiting(connection, profile_no, job.source):
             return  # another run has done it since the queue was read
     try:
-        with run.cancellation.torn():
-            source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
-        done = await curator.curate(source, force=job.force)
+        with _border():
+            with run.cancellation.torn():
+                source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
+            done = await curator.curate(source, force=job.force)
     except RecallError as error:
         if error.code in SKIPPED | _BUSY:
             report.skipped.append((source.path, error))
@@ -183,6 +189,25 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
     if done.published is None:
         _drop(run, profile_no, source)
     report.completed.append(done)
+
+
+@contextlib.contextmanager
+def _border() -> Iterator[None]:
+    """The border of one source: a fault that nobody foresaw is this source's failure and nobody else's.
+
+    Its type and place are named, never its text, which may be that of a conversation.
+    """
+    try:
+        yield
+    except (RecallError, sqlite3.Error):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}:{frame.lineno}"
+        message = f"Internal fault: {type(error).__name__} at {where}; nothing of this source was published"
+        raise SourceError("internal", message, "please report it with this line") from error
 
 
 def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Awaitable[None]]) -> int:

@@ -1,0 +1,53 @@
+"""One source that means harm costs that source and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall.curation import Curator
+from recall.types import SourceRef
+from tests.indexing.product import Product, short
+
+SECRET = "words of a conversation"
+
+
+def _stumbling(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    curate = Curator.curate
+
+    async def stumble(self: Curator, source: SourceRef, *, force: bool = False) -> object:
+        if source.path.endswith(name):
+            raise TypeError(SECRET)
+        return await curate(self, source, force=force)
+
+    monkeypatch.setattr(Curator, "curate", stumble)
+
+
+def test_an_unforeseen_fault_in_one_source_does_not_stop_a_batch(
+    product: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product.set(model="offline")
+    for name in ("a", "b", "c"):
+        product.add(short(f"id-{name}", f"subject {name}"), name)
+    _stumbling(monkeypatch, "_b.jsonl")
+    ran = product.run("index-all")
+    assert ran.code == 1
+    assert len(ran.answer["completed"]) == 2
+    (failure,) = ran.failed
+    assert failure["code"] == "internal"
+    assert failure["counts_as_attempt"] is True
+    assert "TypeError at test_hostile.py:" in failure["message"]
+    assert SECRET not in ran.stdout + ran.stderr
+    assert ran.answer["left"] == 1
+
+
+def test_an_unforeseen_fault_in_the_one_source_is_its_error(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    product.set(model="offline")
+    path = product.add(short("id-b", "subject b"), "b")
+    _stumbling(monkeypatch, "_b.jsonl")
+    ran = product.run("index", path)
+    assert ran.code == 1
+    assert ran.error["code"] == "internal"
+    assert SECRET not in ran.stdout + ran.stderr
+    assert product.rows("SELECT code FROM queue") == [("internal",)]

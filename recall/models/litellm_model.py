@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -22,8 +23,15 @@ from recall.models.endpoints import endpoint_of, host_of, is_loopback, provider_
 from recall.models.failures import CutShort, FormatRefused, classify, words
 from recall.models.formats import Formats, SessionFormats, response_format, simpler
 from recall.models.request import ModelReply
+from recall.models.wire import Wire, guard_httpx, on_wire
 
 _NO_KEY = "not-needed"  # a server on this machine asks for none, the client library insists on one
+
+# The bytes that an answer may have: this many, and so many more for each token that it may have, events and all.
+_SPARE_BYTES = 4_000_000
+_TOKEN_BYTES = 1_000
+
+_OWN_CLIENT = "aiohttp_openai"  # the one road of litellm that does not end in httpx
 
 _FINISHES = ("received_finish_reason", "intermittent_finish_reason", "received_any_finish_reason")
 
@@ -35,6 +43,7 @@ def loaded() -> Any:
     os.environ["LITELLM_MODE"] = "PRODUCTION"
     import litellm
 
+    guard_httpx()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.disable_hf_tokenizer_download = True
@@ -42,6 +51,8 @@ def loaded() -> Any:
         logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate = False
+    # Of whatever type a server gives its usage. Not `catch_warnings`: requests side by side would undo each other's.
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
     return litellm
 
 
@@ -76,6 +87,18 @@ class LitellmModel:
     ) -> ModelReply:
         self.prepare()
         litellm = loaded()
+        with on_wire(_SPARE_BYTES + _TOKEN_BYTES * max_output_tokens) as wire:
+            return await self._sent(litellm, messages, schema, max_output_tokens, timeout, wire)
+
+    async def _sent(
+        self,
+        litellm: Any,
+        messages: Sequence[Mapping[str, str]],
+        schema: Mapping[str, object] | None,
+        max_output_tokens: int,
+        timeout: float,  # noqa: ASYNC109 - as in `send`
+        wire: Wire,
+    ) -> ModelReply:
         form = self._formats.get() if schema is not None and self._takes_format else "none"
         wanted = response_format(form, schema) if schema is not None else None
         heard = _Heard()
@@ -99,6 +122,8 @@ class LitellmModel:
             async for chunk in stream:
                 heard.take(chunk)
         except Exception as error:
+            if wire.fault:
+                raise ModelError("model_request_failed", f"{self.endpoint}: {wire.fault}") from error
             failure = classify(
                 error,
                 endpoint=self.endpoint,
@@ -130,6 +155,9 @@ class LitellmModel:
         except litellm.exceptions.BadRequestError as error:
             hint = "name provider and model, for example openai/gpt-4.1-mini"
             raise ModelError("model_unavailable", f"{self.name} names no provider that litellm knows", hint) from error
+        if provider == _OWN_CLIENT:
+            hint = f"write it as openai/{model}"
+            raise ModelError("model_unavailable", f"litellm's {provider} follows redirects to anywhere", hint)
         if provider != self.provider:
             hint = f"write it as {provider}/{model}"
             raise ModelError("model_unavailable", f"{self.name} belongs to {provider}, not to {self.provider}", hint)

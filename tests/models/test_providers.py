@@ -151,3 +151,55 @@ def test_a_cut_reply_is_two_requests_and_a_failure(setting: Setting, name: str) 
     # For Gemini litellm makes up a finish; there the half JSON is what tells.
     assert caught.value.code == ("invalid_model_output" if name.startswith("gemini") else "model_request_failed")
     assert setting.kept() == []
+
+
+@contextmanager
+def _sending_elsewhere(status: int) -> Iterator[tuple[str, list[str], list[str]]]:
+    """An endpoint that answers with a redirect to another, and what each of the two saw."""
+    seen: list[str] = []
+    with _serving(whole=True) as (other, seen_there):
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+                """Nothing on stderr."""
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                seen.append(self.path)
+                self.send_response(status)
+                self.send_header("Location", other.replace("127.0.0.1", "localhost") + self.path)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                seen.append(self.path)
+                self.send_error(404)
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", seen, seen_there
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("name", ["openai/any", *NAMES])
+def test_a_redirect_is_not_followed(setting: Setting, name: str, status: int) -> None:
+    with _sending_elsewhere(status) as (base, seen, seen_there):
+        with pytest.raises(ModelError) as caught:
+            _ask(setting, name, base)
+        assert (caught.value.code, seen_there) == ("model_request_failed", [])
+        assert "the server sent us elsewhere; it was not followed" in caught.value.message
+        assert len(seen) == 1 == len(setting.rows())
+
+
+def test_the_road_that_could_not_be_guarded_is_refused(setting: Setting) -> None:
+    with _serving(whole=True) as (base, seen):
+        with pytest.raises(ModelError, match="redirects"):
+            _ask(setting, "aiohttp_openai/any", base)
+        assert seen == []
+    assert setting.rows() == []

@@ -13,7 +13,7 @@ from . import rules_structure as rules
 from .names import NAME_ANCHORS, Name, judge
 from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
 from .rule import Span
-from .values import has_digit, is_phrase
+from .values import MARKS, has_digit, is_phrase
 
 REACH = 8192
 WEIGHT = 20
@@ -272,15 +272,28 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and _ODD_QUOTE.fullmatch(whole.group()):
             return whole.end()
-    match = _BARE.match(text, start)
-    if match is None:
+    close = _bare_end(text, start)
+    if close is None:
         return None
-    value = match.group()
+    value = text[start:close]
     if syntax.stop:
         cut = min((at for at in (value.find(mark) for mark in syntax.stop) if at >= 0), default=len(value))
         value = value[:cut]
     value = value.rstrip(".,;:!?" if syntax.proof != "line" else ",;:")
     return start + len(value) if value else None
+
+
+def _bare_end(text: str, start: int) -> int | None:
+    """Where a bare value ends; the marks of a redaction that are glued to it are a part of it."""
+    match = _BARE.match(text, start)
+    if text[start : start + 1] in ("[", "<", "{", "("):
+        marks = MARKS.match(text, start)
+        match = (_BARE.match(text, marks.end()) if marks is not None else None) or match
+    if match is None:
+        return None
+    mark = max(text.rfind("[", start, match.end()), text.rfind("{", start, match.end()))
+    last = MARKS.match(text, mark) if mark > start else None
+    return max(match.end(), last.end()) if last is not None else match.end()
 
 
 def _block(text: str, end: int, name: Name) -> Span | None:
@@ -329,10 +342,10 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
             ):
                 return Span(joined.end(), close, name.kind, WEIGHT)
             continue
-        match = _BARE.match(text, joined.end())
-        if match is None:
+        bare = _bare_end(text, joined.end())
+        if bare is None:
             continue
-        value = match.group().rstrip(".,;:!?)*_…")
+        value = text[joined.end() : bare].rstrip(".,;:!?)*_…")
         value = value[:-2] if value.endswith("'s") else value
         if re.match(r"[\w.]+=[^=]", value) and not foreign:
             continue

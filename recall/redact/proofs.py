@@ -18,6 +18,7 @@ from .values import (
     looks_random,
     looks_secret,
     odd,
+    unmarked,
 )
 
 ENOUGH = 512  # letters of a value that decide whether it is a secret
@@ -52,7 +53,7 @@ _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
 
 
 def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
-    value = value[:ENOUGH].strip()
+    value = unmarked(value[:ENOUGH].strip())
     if is_reference(value, literal):
         return False
     if name.kind in ("pin", "otp"):
@@ -88,7 +89,7 @@ def _has_sign(value: str) -> bool:
 
 
 def accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: Syntax) -> bool:
-    value = text[start : min(end, start + ENOUGH)]
+    value = unmarked(text[start : min(end, start + ENOUGH)])
     at_edge = _EDGE.match(text, end) is not None
     if value == word.rsplit(".", 1)[-1] or (syntax.proof in ("lone", "column") and not at_edge):
         return False
@@ -157,6 +158,7 @@ def _among_config(text: str, start: int, end: int) -> bool:
 
 def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
     """A value in running text: it has to look like one, or to end the sentence without being a common word."""
+    value = unmarked(value)
     if (
         is_reference(value, False)
         or text[end : end + 1] in ("(", "=")

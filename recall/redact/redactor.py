@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from . import blobs, engine
 from .known import Known
 from .names import judge
-from .values import PLACEHOLDER, is_public_id, is_reference, is_weak_secret, looks_random, looks_secret
+from .values import PLACEHOLDER, is_public_id, is_reference, is_weak_secret, looks_random, looks_secret, unmarked
 from .view import View
 
 Found = tuple[int, int, str, str, str | None]
@@ -177,6 +177,10 @@ class Redactor:
             kind = _vendor_kind(inner[skip:]) or said.kind
             put = self._placeholder(inner[skip:], kind, at, lead + skip)
             return value[:lead] + inner[:skip] + put + value[lead + len(inner) :]
+        if said is not None and value and not open_to_it and len(value) <= 20000:
+            rest = unmarked(value)
+            if rest != value and _by_name(rest, said.kind, said.strength):
+                return self._glued(value, said.kind, at)
         if (
             name
             and name.lower().replace("_", "-") in ("authorization", "proxy-authorization", "cookie", "set-cookie")
@@ -185,6 +189,19 @@ class Redactor:
             prefix = f"{name}: "
             return self._with_prefix(prefix, value, at)
         return self.text(value, at=at)
+
+    def _glued(self, value: str, kind: str, at: str) -> str:
+        """The placeholders stay, what is glued to them goes."""
+        parts: list[str] = []
+        position = 0
+        for held in [*PLACEHOLDER.finditer(value), None]:
+            piece = value[position : held.start() if held else len(value)]
+            secret = len(piece) >= 4 and any(map(str.isalnum, piece))
+            parts.append(self._placeholder(piece, kind, at, position) if secret else piece)
+            if held:
+                parts.append(held.group())
+                position = held.end()
+        return "".join(parts)
 
     def _with_prefix(self, prefix: str, value: str, at: str) -> str:
         redacted = self.text(prefix + value, at=at)

@@ -80,7 +80,9 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax(
         "quoted key, bare value",
         "q",
-        _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)[ \t]{{0,40}}(?![\[({{])"),
+        _join(
+            rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=)[ \t]{{0,40}}(?![\[({{](?!redacted|masked|hidden|removed|filtered))"
+        ),
         "sign",
     ),
     Syntax(

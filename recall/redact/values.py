@@ -12,6 +12,13 @@ PLACEHOLDER = re.compile(
     r"\[REDACTED:[a-z0-9\-]{1,40}#[0-9]{1,9}\]|\[(?:[a-z]{1,20}/[\w.+\-]{1,60}|base64) omitted, [0-9]{1,12} bytes\]"
 )
 
+_SAYS_MARK = r"(?:redacted|masked|hidden|removed|omitted|filtered|elided|scrubbed|censored|sanitized|snip(?:ped)?|secret|password|token)(?:[:#][^\]\s>)}]{0,60})?"
+# What stands where a secret was, ours or anybody's. Text that is glued to it may be the secret itself.
+MARKS = re.compile(
+    rf"(?i:(?:{PLACEHOLDER.pattern}|\[{_SAYS_MARK}\]|<{_SAYS_MARK}>|\{{{_SAYS_MARK}\}}|\({_SAYS_MARK}\))+)"
+)
+_OPENS_MARK, _CLOSES_MARK = frozenset("[<{("), frozenset("]>})")
+
 _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
     r"|\{[\w.\[\]!:]*\}?|<[^<>]*+>?|&lt;.*|#\{.*|@[A-Za-z_][\w.]*@|\[[A-Za-z _\-]+\]?|\$\[.*|\$\{.*|:[a-z_]+|[&*]{1,2}[A-Za-z_][\w.]*|\\\(.*|~?/[\w./\-]+|\.{1,2}/[\w./\-]*"
@@ -127,9 +134,23 @@ def _wordy(value: str) -> bool:
     return len(parts) > 1 and plain * 2 > len(value)
 
 
+def unmarked(value: str) -> str:
+    """What is glued to the marks at the beginning or the end of the value; the value itself where nothing is."""
+    if value[:1] not in _OPENS_MARK and value[-1:] not in _CLOSES_MARK:
+        return value
+    marks = [match.span() for match in MARKS.finditer(value)]
+    if not marks or (marks[0][0] > 0 and marks[-1][1] < len(value)):
+        return value
+    rest = MARKS.sub("", value)
+    parted = value[marks[0][1] : marks[0][1] + 1].isspace() or value[marks[-1][0] - 1 : marks[-1][0]].isspace()
+    glued = len(rest) >= 4 and not parted and (looks_secret(rest) or (rest[0].isalnum() and rest[-1].isalnum()))
+    return rest if glued and ":" not in rest[:1] and not rest.startswith(("@", "/")) else value
+
+
 @lru_cache(maxsize=4096)
 def is_reference(value: str, literal: bool) -> bool:
     """A placeholder, a variable, a call, a type or a word that only stands for a secret."""
+    value = unmarked(value)
     if not value or "[REDACTED" in value or value.startswith("[image/"):
         return True
     if _PATTERN.search(value) is not None and not value.startswith("$"):
@@ -225,6 +246,7 @@ def looks_secret(value: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_weak_secret(value: str, literal: bool) -> bool:
     """For names of strength 3 in a strong syntax: everything that is not a reference, a name or a sentence."""
+    value = unmarked(value)
     if len(value) < 3 or is_reference(value, literal):
         return False
     if " " in value.strip():

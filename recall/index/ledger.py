@@ -102,8 +102,13 @@ def settle(
            SET state = ?, code = ?, prompt_tokens = ?, completion_tokens = ?, cost_usd = ?, settled_at = ?
          WHERE call_no = ? AND state = 'charged'
         """,
-        (state, code, prompt_tokens, completion_tokens, cost_usd, now, call_no),
+        (state, code, _count(prompt_tokens), _count(completion_tokens), cost_usd, now, call_no),
     )
+
+
+def _count(tokens: object) -> int | None:
+    """A number of tokens as a server says it: anything at all. None where it cannot be one."""
+    return tokens if isinstance(tokens, int) and 0 <= tokens < 2**53 else None
 
 
 def refuse(connection: sqlite3.Connection, call_no: int, code: str) -> None:

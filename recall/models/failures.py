@@ -21,6 +21,7 @@ from recall.errors import ModelError
 from recall.redact import redact_text
 
 MAX_WORDS = 240
+MAX_WAIT = 366 * 86_400.0  # seconds; a server may name any number, a date has to come of it
 _OVERFLOW = re.compile(
     r"context[ _-]?(?:length|window|limit|size)|maximum context|longer than the model|prompt is too long"
     r"|input (?:is|was) too long|too many (?:input )?tokens|input tokens? exceed|tokens? exceeds? the|"
@@ -103,13 +104,13 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds that a Retry-After header asks for: a number, or an HTTP date. None where it says nothing usable."""
     value = next((text.strip() for name, text in headers.items() if name.lower() == "retry-after"), "")
     if re.fullmatch(r"\d+(?:\.\d+)?", value):
-        return float(value)
+        return min(float(value), MAX_WAIT)
     try:
         moment = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    except (TypeError, ValueError, OverflowError):
         return None
-    seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
-    return seconds if seconds > 0 else None
+    return min(seconds, MAX_WAIT) if seconds > 0 else None
 
 
 def _rate_limited(error: BaseException, endpoint: str, said: str, now: datetime) -> Transient:

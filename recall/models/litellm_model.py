@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import os
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -186,9 +187,9 @@ class LitellmModel:
         return ModelReply(
             text=heard.refusal if refused else heard.text,
             finish_reason="refusal" if refused else finish,
-            prompt_tokens=getattr(usage, "prompt_tokens", None),
-            completion_tokens=getattr(usage, "completion_tokens", None),
-            reasoning_tokens=getattr(details, "reasoning_tokens", None),
+            prompt_tokens=_count(usage, "prompt_tokens"),
+            completion_tokens=_count(usage, "completion_tokens"),
+            reasoning_tokens=_count(details, "reasoning_tokens"),
             cost_usd=None if self._api_base or usage is None else _cost(litellm, self.name, usage),
         )
 
@@ -282,6 +283,12 @@ def _bypass_proxy(host: str) -> None:
         os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (known, host)))
 
 
+def _count(usage: object, name: str) -> int | None:
+    """A number that a server gave, or None where it gave none, or one that nobody could have used."""
+    value = getattr(usage, name, None)
+    return value if isinstance(value, int) and 0 <= value < 2**53 else None
+
+
 def _cost(litellm: Any, model: str, usage: Any) -> float | None:
     """What the usage costs, or None for a model without a price."""
     try:
@@ -290,7 +297,7 @@ def _cost(litellm: Any, model: str, usage: Any) -> float | None:
         logging.getLogger(__name__).debug("no price: %s", words(error))
         return None
     total = float(into) + float(out)
-    return total if total > 0 else None
+    return total if 0 < total < math.inf else None
 
 
 async def _close(stream: Any) -> None:

@@ -5,10 +5,10 @@ No model call, no write. A listing compares inode, size and time; only `index` c
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from recall import cursor as cursors
 from recall.hosts.catalogue import Catalogue, Listed
@@ -95,7 +95,7 @@ class Row:
         identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
         problem = self.listed.problem.message if self.listed and self.listed.problem else None
         if self.state == "unreadable" and self.listed is None:
-            problem = "no longer authorised; `history-recall sources add` it again"
+            problem = "no longer authorised, or its folder cannot be read; `history-recall sources add` it again"
         return {
             "source": self.source,
             "host": self.host,
@@ -237,5 +237,10 @@ def _message(found: Sequence[Row], chosen: Sequence[Row]) -> str | None:
 
 
 def _state_of_missing(kept: Stored) -> str:
-    return "unreadable" if Path(kept.source).exists() else "gone"
-
+    try:
+        os.stat(kept.source)
+    except (FileNotFoundError, NotADirectoryError):
+        return "gone"
+    except (OSError, ValueError):  # in a folder that was closed to us
+        pass
+    return "unreadable"

@@ -57,7 +57,9 @@ class _Place:
         if not paths.contains(self.path, path):
             return False
         depth = len(path.relative_to(self.path).parts)
-        return depth == 1 or (depth <= 3 if self.kind == "root" else depth == 2 and self._log_above(path).is_file())
+        if self.kind == "root":
+            return depth <= 3
+        return depth == 1 or (depth == 2 and os.path.isfile(self._log_above(path)))
 
     def parent_of(self, path: Path) -> str | None:
         """The log that a covered one is a subagent of."""
@@ -65,7 +67,7 @@ class _Place:
             return None if path == self.path else str(self.path)
         depth = len(path.relative_to(self.path).parts)
         above = self._log_above(path)
-        return str(above) if depth == 3 or (depth == 2 and above.is_file()) else None
+        return str(above) if depth == 3 or (depth == 2 and os.path.isfile(above)) else None
 
     def _subagent_of(self, path: Path) -> Path | None:
         return path if self._log_above(path) == self.path else None
@@ -180,10 +182,14 @@ class Catalogue:
         return path
 
     def _look(self, host: str, file: walk.Found) -> Listed:
-        source = SourceRef(host or "pi", file.path, file.parent_path is not None, file.parent_path)
+        parent = None if file.parent_path is None else paths.printable(file.parent_path)
+        source = SourceRef(host or "pi", paths.printable(file.path), parent is not None, parent)
         look: Probed | None = None
         problem: SourceError | None = None
         try:
+            if source.path != file.path:
+                message = "the source cannot be read: its name is not UTF-8"
+                raise SourceError("source_unreadable", message, "rename it")
             paths.check_status(file.status)
             look = probed(source)
             if not host and look.header.host != look.written_by:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recall.hosts.paths import printable
 from recall.types import SourceWarning
 
 NAMED = 20
@@ -19,7 +20,7 @@ class Notes:
         count = self._counts.get(code, 0) + 1
         self._counts[code] = count
         if count <= NAMED:
-            self._kept.append(SourceWarning(code, line, message))
+            self._kept.append(SourceWarning(code, line, printable(message)))
 
     def count(self, code: str) -> int:
         """How many there were of a kind."""

@@ -51,6 +51,11 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def printable(path: str) -> str:
+    """A path as it can be stored and printed: a byte of it that is not UTF-8 as an escape."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def unreadable(error: OSError) -> SourceError:
     """What a failing system call says of a source, without its path (it may not be the user's to see)."""
     if error.errno in _GONE:

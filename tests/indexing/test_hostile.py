@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import errno
+import os
+from typing import Any
 
 import pytest
 
@@ -51,3 +53,37 @@ def test_an_unforeseen_fault_in_the_one_source_is_its_error(product: Product, mo
     assert ran.error["code"] == "internal"
     assert SECRET not in ran.stdout + ran.stderr
     assert product.rows("SELECT code FROM queue") == [("internal",)]
+
+
+def test_a_log_whose_name_is_not_utf8_is_listed_and_never_queued(product: Product) -> None:
+    product.set(model="offline")
+    path = product.add(short("id-a", "subject a"), "a")
+    other = os.fsencode(path.parent) + b"/b\xe9d.jsonl"
+    with open(other, "wb") as file:
+        file.write(short("id-b", "subject b").bytes())
+    assert [one["source"] for one in product.done("index-all")["completed"]] == [str(path)]
+    (row,) = [one for one in product.done("conversations")["conversations"] if one["state"] == "unreadable"]
+    assert row["source"].endswith("/b\\xe9d.jsonl")
+    assert "not UTF-8" in row["problem"]
+    assert product.done("index-all")["requested"] == 0
+    product.done("status")
+    product.done("rebuild")
+
+
+def test_a_known_source_in_a_closed_folder_is_unreadable(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    product.set(model="offline")
+    path = product.add(short("id-a", "subject a"), "a")
+    product.done("index-all")
+    path.rename(path.with_suffix(".away"))
+    real = os.stat
+
+    def closed(name: Any, *words: Any, **more: Any) -> os.stat_result:
+        if str(name) == str(path):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(name, *words, **more)
+
+    monkeypatch.setattr(os, "stat", closed)
+    (row,) = product.done("conversations")["conversations"]
+    assert row["state"] == "unreadable"
+    for command in ("status", "index-all"):
+        product.done(command)

@@ -32,6 +32,8 @@ _NUMBERS = {
 _REPAIR = ("always", "due", "never")
 # What the hosts themselves read to find their stores (hosts.md A1).
 _HOST_VARIABLES = ("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME")
+_SECRET_NAMES = ("_API_KEY", "_TOKEN", "_KEY")
+_SECRET_CHARS = 8  # what is shorter is a word that says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,13 @@ def config_path(environment: Mapping[str, str] | None = None) -> Path:
     """Where config.toml is looked for."""
     env = os.environ if environment is None else environment
     return _folder(dict(env), Path(env.get("HOME") or "~").expanduser(), "config") / "config.toml"
+
+
+def secrets_in_environment(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The values of the variables that are named as keys are, the longest first: none may be shown or kept."""
+    env = os.environ if environment is None else environment
+    named = {value.strip() for name, value in env.items() if name.upper().endswith(_SECRET_NAMES)}
+    return tuple(sorted((value for value in named if len(value) >= _SECRET_CHARS), key=len, reverse=True))
 
 
 def _folder(env: Mapping[str, str], home: Path, kind: str) -> Path:

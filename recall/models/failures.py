@@ -12,8 +12,9 @@ does not import litellm: errors are known by the names in their class tree.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -22,6 +23,11 @@ from recall.redact import redact_text
 
 MAX_WORDS = 240
 MAX_WAIT = 366 * 86_400.0  # seconds; a server may name any number, a date has to come of it
+KEY_MARK = "[REDACTED:key]"
+REPEATED = "(the server's answer repeats the request)"
+_LOOKED_AT = 8_000
+_RUN = 32  # letters and digits in a row: about forty characters
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _OVERFLOW = re.compile(
     r"context[ _-]?(?:length|window|limit|size)|maximum context|longer than the model|prompt is too long"
     r"|input (?:is|was) too long|too many (?:input )?tokens|input tokens? exceed|tokens? exceeds? the|"
@@ -66,9 +72,36 @@ def is_overflow(error: BaseException) -> bool:
     return _status(error) in (400, 413, 422, 500) and _OVERFLOW.search(str(error)) is not None
 
 
-def classify(error: BaseException, *, endpoint: str, started: bool, formatted: bool, now: datetime) -> ModelError:
-    """Litellm's error as ours. `started`: the stream had begun; `formatted`: a response_format was asked for."""
-    names, status, said = _names(error), _status(error), words(_plain(error))
+def masked(text: str, secrets: Sequence[str]) -> str:
+    """The text without these values, whether or not they look like keys: a server may repeat the one it was sent."""
+    for secret in secrets:
+        for form in (secret, json.dumps(secret)[1:-1]):
+            text = text.replace(form, KEY_MARK)
+    return text
+
+
+def repeats(text: str, sent: str) -> bool:
+    """Whether the text, where it may come to be shown, holds a piece of what was sent, however it is escaped."""
+    answer, request = _letters(text[:_LOOKED_AT]), _letters(sent)
+    return any(answer[at : at + _RUN] in request for at in range(len(answer) - _RUN + 1))
+
+
+def classify(
+    error: BaseException,
+    *,
+    endpoint: str,
+    started: bool,
+    formatted: bool,
+    now: datetime,
+    secrets: Sequence[str] = (),
+    sent: str = "",
+) -> ModelError:
+    """Litellm's error as ours. `started`: the stream had begun; `formatted`: a response_format was asked for.
+
+    Of the server's words none of the `secrets` is left, and nothing where they repeat what was `sent`.
+    """
+    names, status, plain = _names(error), _status(error), _plain(error)
+    said = REPEATED if repeats(plain, sent) else words(masked(plain, secrets))
     if is_overflow(error):
         hint = "use a model with a longer context"
         message = f"The request is longer than the model's context: {said}"
@@ -111,6 +144,12 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return min(seconds, MAX_WAIT) if seconds > 0 else None
+
+
+def _letters(text: str) -> str:
+    """The letters and digits alone, with escapes read."""
+    read = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
+    return "".join(char for char in read if char.isalnum())
 
 
 def _rate_limited(error: BaseException, endpoint: str, said: str, now: datetime) -> Transient:

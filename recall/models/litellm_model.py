@@ -21,10 +21,11 @@ from urllib.request import getproxies_environment
 from recall.errors import ModelError
 from recall.hashing import canonical_json
 from recall.models.endpoints import endpoint_of, host_of, is_loopback, provider_of
-from recall.models.failures import CutShort, FormatRefused, classify, words
+from recall.models.failures import CutShort, FormatRefused, classify, masked, words
 from recall.models.formats import Formats, SessionFormats, response_format, simpler
 from recall.models.request import ModelReply
 from recall.models.wire import Wire, guard_httpx, on_wire
+from recall.settings import secrets_in_environment
 
 _NO_KEY = "not-needed"  # a server on this machine asks for none, the client library insists on one
 
@@ -131,6 +132,8 @@ class LitellmModel:
                 started=heard.events > 0,
                 formatted=wanted is not None,
                 now=self._clock(),
+                secrets=secrets_in_environment(),
+                sent="\n".join(message["content"] for message in messages),
             )
             if isinstance(failure, FormatRefused):
                 self._formats.put(simpler(form))
@@ -185,7 +188,7 @@ class LitellmModel:
         finish = heard.finish if any(told) or not told else ""
         refused = bool(heard.refusal) and not heard.text.strip()
         return ModelReply(
-            text=heard.refusal if refused else heard.text,
+            text=masked(heard.refusal if refused else heard.text, secrets_in_environment()),
             finish_reason="refusal" if refused else finish,
             prompt_tokens=_count(usage, "prompt_tokens"),
             completion_tokens=_count(usage, "completion_tokens"),

@@ -138,3 +138,38 @@ def test_an_answer_without_end_is_given_up(setting: Setting, status: int, body: 
 def test_a_packed_reply_is_read(setting: Setting) -> None:
     body = gzip.compress(_piece(GOOD, "stop") + b"data: [DONE]\n\n")
     assert _ask(setting, 200, body, Content_Type="text/event-stream", Content_Encoding="gzip")[0] == "lantern"
+
+
+KEY = "mylocalgateway4f9Zr3Lk29Xw7Bv"
+VARIABLES = {"openai/x": "OPENAI_API_KEY", "anthropic/claude-sonnet-4-5": "ANTHROPIC_API_KEY"}
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429, 500, 503])
+@pytest.mark.parametrize("said", ["Incorrect API key provided: {auth}", "{auth}", "unknown user {auth}."])
+def test_a_key_that_is_repeated_is_masked(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch, name: str, status: int, said: str
+) -> None:
+    monkeypatch.setenv(VARIABLES[name], KEY)
+    body = json.dumps({"error": {"message": said, "type": "x"}}).encode()
+    result, _ = _ask(setting, status, body, name=name, Content_Type="application/json")
+    assert isinstance(result, ModelError)
+    assert KEY not in f"{result.message} {result.hint} {result.data}"
+
+
+def test_a_key_in_a_reply_is_masked(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    body = _piece('{"word": "') + _piece("of {auth}") + _piece('"}', "stop")
+    result, _ = _ask(setting, 200, body + b"data: [DONE]\n\n")
+    assert result == "of [REDACTED:key]"
+    assert KEY not in str(setting.kept())
+
+
+@pytest.mark.parametrize("status", [400, 401, 422, 500])
+def test_a_request_that_is_repeated_is_not_shown(setting: Setting, status: int) -> None:
+    content = 'Decided: "retry" limit six\n\tPROMPTMARKERzebra, jitter für 12 Läufe; it worked, all tests passed'
+    body = b'{"error": {"message": "bad: {request}", "type": "x"}}'
+    result, _ = _ask(setting, status, body, content=content, Content_Type="application/json")
+    assert isinstance(result, ModelError)
+    assert "(the server's answer repeats the request)" in result.message
+    assert "zebra" not in result.message

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from recall.errors import SourceError
 from recall.hosts.text import Record
 from recall.hosts.times import to_ms
+from recall.redact import redact_text
 from recall.types import Header
 
 SLOT_START = b'{"type":"title"'
@@ -78,6 +79,8 @@ def head(record: object) -> Head:
     identity = record.get("id")
     if not isinstance(identity, str) or not _ID.fullmatch(identity):
         raise invalid("its session header has no usable id")
+    if redact_text(identity) != identity:
+        raise invalid("the id in its session header looks like a secret")
     version = record.get("version")
     return Head(
         identity=identity,

@@ -18,6 +18,7 @@ from recall.hosts.saying import Redacting, said
 from recall.hosts.text import WrongShape
 from recall.hosts.times import to_ms
 from recall.hosts.tree import Tree
+from recall.redact import redact_text
 from recall.types import Entry, Facts, Mark, Position
 
 # An id that can be cited. `L12` is ours: the name of an entry that has none.
@@ -117,7 +118,7 @@ class Records:
         if self._tree.known(host_id):
             self.notes.add("repeated_id", line, f"the entry's id was used before; it is cited as {own}")
             return own
-        if not _ID.fullmatch(host_id):
+        if not _citable(host_id):
             self._renamed[host_id] = own
             return own
         return host_id
@@ -127,7 +128,7 @@ class Records:
         parent = record.get("parentId")
         if isinstance(parent, str):
             self._tree.add(line, host_id, parent, marks)
-            return self._renamed.get(parent, parent if _ID.fullmatch(parent) else None)
+            return self._renamed.get(parent, parent if _citable(parent) else None)
         if parent is None and "parentId" in record:
             self._tree.add(line, host_id, None, marks)
             return None
@@ -163,6 +164,11 @@ class Records:
             reason = "its parent is not in the log" if found.code == "broken_chain" else "its parents form a circle"
             self.notes.add(found.code, found.line, f"the chain of entries is broken here: {reason}")
         return graph.marks, self._tally.facts(graph.marks, graph.branches, graph_damaged=bool(graph.breaks))
+
+
+def _citable(host_id: str) -> bool:
+    """Whether an id can name an entry: it is plain, and holds no secret."""
+    return _ID.fullmatch(host_id) is not None and redact_text(host_id) == host_id
 
 
 def _about(record: Mapping[str, object]) -> dict[str, object]:

@@ -8,6 +8,7 @@ is labelled as attempted: nobody shall read a command as a success.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from recall import labels
 from recall.hosts import own
 from recall.hosts.content import as_list, bare, block_text, may_call, texts
+from recall.redact import redact_text
 from recall.types import Mark, Role
 
 Record = Mapping[str, object]
@@ -243,7 +245,11 @@ def _exit_code(record: Record) -> int | None:
 
 
 def _name(value: object) -> str:
-    """A name from a log where it becomes part of a label: short, of one line, with nothing to hide behind."""
-    if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_.:/-]{1,80}", value):
-        return value
-    return labels.UNKNOWN
+    """A name from a log where it becomes part of a label: short, of one line, no secret and nothing to hide behind."""
+    return _shown_name(value) if isinstance(value, str) and len(value) <= 80 else labels.UNKNOWN
+
+
+@functools.lru_cache(maxsize=1024)  # a log has few names, and each of them many times
+def _shown_name(name: str) -> str:
+    plain = re.fullmatch(r"[A-Za-z0-9_.:/-]{1,80}", name) is not None
+    return name if plain and redact_text(name) == name else labels.UNKNOWN

@@ -84,3 +84,32 @@ def test_a_block_whose_type_is_no_name_costs_nothing(tmp_path: Path, kind: objec
     block = {"type": kind, "name": "x", "data": "d", "arguments": {}}
     record = said("a1", None) | {"message": {"role": "assistant", "content": [block]}}
     _read_all(SourceRef("pi", str(write(tmp_path / "a.jsonl", record))))
+
+
+def test_no_field_but_a_text_takes_a_secret_along(tmp_path: Path) -> None:
+    secret = "ghp_" + "aB3dE6gH9j" * 3 + "aB3dE6"
+    called = {"role": "assistant", "content": [{"type": "toolCall", "name": secret, "arguments": {}}]}
+    path = write(
+        tmp_path / "a.jsonl",
+        said(secret, None),
+        said("a2", secret) | {"message": {"role": secret, "content": "x"}},
+        {"type": secret, "id": "a3", "parentId": f"{secret}x"},
+        said("a4", "a3") | {"message": called},
+        said("a5", "a4") | {"message": {"role": "toolResult", "toolName": secret, "content": "x"}},
+    )
+    with PiLog(SourceRef("pi", str(path)), Redactor()) as log:
+        entries = list(log.entries())
+        outline = log.outline()
+    assert secret not in repr(entries) + repr(outline)
+    assert [one.entry_id for one in entries] == ["L2", "a2", "a3", "a4", "a5"]
+    assert entries[1].parent_id == "L2"
+
+
+def test_a_header_whose_id_is_a_secret_is_refused(tmp_path: Path) -> None:
+    secret = "ghp_" + "aB3dE6gH9j" * 3 + "aB3dE6"
+    path = write(tmp_path / "a.jsonl", said("a1", None), header=HEADER | {"id": secret})
+    for look in (probe, _read_all):
+        with pytest.raises(SourceError) as refused:
+            look(SourceRef("pi", str(path)))
+        assert refused.value.code == "invalid_source"
+        assert secret not in str(refused.value)

@@ -60,6 +60,8 @@ async def analyse(
     """
     shown = Shown(material)
     reader = _Reader(asker, meter, material.text_of, shown.given_up, source, progress, shown.characters)
+    if extractive:
+        reader.least = 0  # what rules read may hold nothing to say; asking again would change nothing
     made = _chunked(shown, meter, cuts)
     head = [chunk for chunk in (next(made, None), next(made, None)) if chunk is not None]
     reads = await reader.read(chain(head, made), only=len(head) == 1)
@@ -118,6 +120,8 @@ async def _whole(
         return reads[0].part
     parts = [read.part for read in reads]
     if not any(part.facets for part in parts):
+        if not reader.least:
+            return parts[0]
         # A conversation is about something. Its beginning says what; the reply kept for it said nothing and is
         # asked for again.
         parts[0] = await reader.ask(reads[0].chunk, first=True, only=True)
@@ -145,6 +149,7 @@ class _Reader:
         self._progress = progress
         self._total = total
         self._done = 0
+        self.least = 1  # facets that a whole conversation has
 
     async def read(self, made: Iterable[Chunk], *, only: bool) -> list[_Read]:
         """All chunks with their analyses, in order."""
@@ -160,7 +165,7 @@ class _Reader:
         citable = shown_in(chunk, self._text_of)
         return await self._asker.ask(
             chunk_request(chunk, first=first, only=only),
-            lambda reply: verified(reply, citable, self._given_up, at_least=1 if only else 0),
+            lambda reply: verified(reply, citable, self._given_up, at_least=self.least if only else 0),
             source=self._source,
         )
 

@@ -10,7 +10,7 @@ import pytest
 
 from recall.curation import Curator
 from recall.types import SourceRef
-from tests.indexing.product import Product, short
+from tests.indexing.product import Log, Product, short
 
 SECRET = "words of a conversation"
 
@@ -87,3 +87,15 @@ def test_a_known_source_in_a_closed_folder_is_unreadable(product: Product, monke
     assert row["state"] == "unreadable"
     for command in ("status", "index-all"):
         product.done(command)
+
+
+@pytest.mark.parametrize("words", ["x", "?", "好", "👍", "..."])
+def test_a_conversation_that_says_next_to_nothing_is_indexed(product: Product, words: str) -> None:
+    product.set(model="offline")
+    log = Log("id-tiny")
+    log.user(words)
+    product.add(log, "tiny")
+    ran = product.run("index-all")
+    assert ran.code == 0, ran.answer
+    assert len(ran.answer["completed"]) == 1
+    assert product.done("index-all")["requested"] == 0

@@ -45,6 +45,9 @@ _ENDS_BEFORE = frozenset(
 )
 _AFTER_SPACE = re.compile(r"(?i)[ ](codes?|phrase|string|key|token|password|secret|passe|pin|d'accès|api)\b")
 _USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
+_GIVEN = re.compile(r"(?i)\s(?:(?:you|they)\s(?:gave|sent)\s(?:me|us))\b.*\($")
+_IS = re.compile(r"(?i)\b(?:is|was|to|ist|lautet|est|es|è|é)\b")
+_QUOTED_WORDS = re.compile(r"(?:[a-z]{3,12}[ \-]){3,7}[a-z]{3,12}")
 # Words that are more often something else than the name of what stands behind them.
 _VERBS_TOO = frozenset("pass key auth session seed salt login pat pin sas sk".split())
 
@@ -198,7 +201,7 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
                 continue
             close, literal = found, False
             value = text[joined.end() : close]
-        if syntax.proof in ("line", "column", "lone", "flag"):
+        if syntax.proof in ("line", "column", "lone", "below", "flag"):
             good = accept_bare(text, before, word, joined.end(), close, name, syntax)
         else:
             sets = syntax.name == "call that sets" and _SETS.search(word) is not None
@@ -296,6 +299,11 @@ def _bare_end(text: str, start: int) -> int | None:
     return max(match.end(), last.end()) if last is not None else match.end()
 
 
+def _said_words(value: str) -> bool:
+    """Four words or more that are no sentence, where a sentence quotes the value."""
+    return _QUOTED_WORDS.fullmatch(value) is not None and is_phrase(value, True)
+
+
 def _block(text: str, end: int, name: Name) -> Span | None:
     block = rules.BLOCK.match(text, end)
     if block is not None and name.strength >= 2:
@@ -332,11 +340,15 @@ def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
         if joined is None or (pattern is rules.BESIDE and text[start:end].lower() in _VERBS_TOO and name.strength):
             continue
         quote = joined.group("q")
+        if name.strength < 3 and _GIVEN.search(joined.group()) is not None:
+            name = Name(name.kind, 3)
         if quote:
             close = _closing(text, joined.end(), quote)
             if close is None:
                 continue
             value = text[joined.end() : close]
+            if name.kind == "password" and _IS.search(joined.group()) and _said_words(value):
+                return Span(joined.end(), close, name.kind, WEIGHT)
             if (" " not in value or is_phrase(value, "phrase" in text[start:end].lower())) and accept(
                 value, name, "sign" if pattern is rules.BESIDE else "weak", True
             ):

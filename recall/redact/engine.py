@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from . import assignments, blobs, columns, listed, pem
+from . import assignments, blobs, columns, listed, pairs, pem
 from .anchors import Anchors, Hits, trie
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
@@ -72,6 +72,7 @@ def find(text: str) -> list[tuple[Span, str | None]]:
     spans.extend(listed.find(text, lower, names, hits.words))
     if not pem.WORDS.isdisjoint(hits.words) and any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))
+    spans.extend(pairs.find(text))
     notes: dict[Span, str] = {}
     for span, note in blobs.find(text):
         spans.append(span)

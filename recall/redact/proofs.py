@@ -91,7 +91,9 @@ def _has_sign(value: str) -> bool:
 def accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: Syntax) -> bool:
     value = unmarked(text[start : min(end, start + ENOUGH)])
     at_edge = _EDGE.match(text, end) is not None
-    if value == word.rsplit(".", 1)[-1] or (syntax.proof in ("lone", "column") and not at_edge):
+    if syntax.proof == "below" or (syntax.proof == "lone" and not at_edge):
+        return name.strength >= 2 and _stands_out(value) and text[end : end + 1] not in ("(", "=", "[")
+    if value == word.rsplit(".", 1)[-1] or (syntax.proof == "column" and not at_edge):
         return False
     if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
         sure = syntax.proof != "column" or looks_random(value) or _UUID.fullmatch(value) is not None
@@ -146,6 +148,19 @@ def accept_bare(text: str, before: str, word: str, start: int, end: int, name: N
     if ":" in text[start - 3 : start] and "=" not in text[start - 3 : start]:
         return True
     return word.isupper() or _among_config(text, start, end)
+
+
+def _stands_out(value: str) -> bool:
+    """A value that can be no word, no identifier and no number, whatever stands around it."""
+    return (
+        len(value) >= 8
+        and has_digit(value)
+        and value.lower() != value
+        and value.upper() != value
+        and looks_random(value)
+        and not is_reference(value, False)
+        and re.match(r"[A-Za-z_][\w.]*[(\[=:]", value) is None
+    )
 
 
 def _among_config(text: str, start: int, end: int) -> bool:

@@ -42,6 +42,13 @@ COMMAND_RULES: tuple[Rule, ...] = (
         rf"(?:(?:redis-cli|valkey-cli|keydb-cli)\b{_LINE}{{0,300}}?\s(?:-a|--pass)|ldap\w+\b{_LINE}{{0,300}}?\s-w|(?:sqlcmd|bcp|isql|tsql|ipmitool|zip|unzip|ftp)\b{_LINE}{{0,300}}?\s-P|snmp\w+\b{_LINE}{{0,300}}?\s-[AX]|xfreerdp\b{_LINE}{{0,300}}?\s/p:)(?:\s{{1,4}}|(?=['\"\w])|(?<=:)){_ARG}{_WORD}",
         _argument,
     ),
+    _rule(
+        "redis client that logs in",
+        "password",
+        "redis-cli|valkey-cli|keydb-cli",
+        rf"(?:redis|valkey|keydb)-cli\b{_LINE}{{0,300}}?\s(?:auth|hello\s[23]\sauth)\s{{1,4}}(?:{_ARG}[\w.\-]{{1,40}}(?:\\{{0,3}}[\"'])?\s{{1,4}}(?=[^\s|;&-]))?{_ARG}{_WORD}",
+        lambda v: _argument(v) and (has_digit(v) or mixed(v)),
+    ),
     _rule("openssl phrase", "password", "pass:", rf"(?<![\w\-])pass:{_ARG}{_WORD}", lambda v: _argument(v)),
     _rule(
         "openssl key",

@@ -201,9 +201,9 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "redis auth",
         "password",
         "auth ",
-        r"(?:^|[\n>\"'\]]\s?|\\n|\d>\s)(?-i:AUTH)\s(?:[\w.\-]{1,40}\s)?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})",
+        r"(?:^|[\n>\"'\]]\s{0,4}|\\n|\d>\s)(?:(?-i:AUTH)|(?<=> )auth(?=\s\S{1,40}\s))\s{1,4}(?:[\w.\-]{1,40}\s{1,4})?\\?[\"']?(?P<v>[^\s\"'`\\]{3,400})",
         lambda v: _argument(v) and v.upper() != v,
-        4,
+        8,
     ),
     _rule(
         "configuration by words",

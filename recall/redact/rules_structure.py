@@ -247,6 +247,20 @@ SYNTAXES: tuple[Syntax, ...] = (
         ),
         "lone",
     ),
+    Syntax(
+        "alone on its line, the value below",
+        "s",
+        _join(rf"{SPACE}{{0,8}}(?:\r?\n){{1,2}}{SPACE}{{0,40}}(?P<q>`)?"),
+        "below",
+        re.compile(r"^[ \t>#*\-]{0,8}(?:\w{1,20}[ ]){0,3}[\w.\-]{0,40}$"),
+    ),
+    Syntax(
+        "prompt",
+        "o",
+        _join(r">[ \t]{1,4}(?=\S{3,200}[ \t]*(?:\r?\n|$))"),
+        "sign",
+        re.compile(r"^[ \t]{0,8}(?:[A-Za-z]\w{0,12}[ ]){0,3}[A-Za-z_\-]{0,20}$"),
+    ),
     Syntax("columns", "sqo", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
 )
 

@@ -6,6 +6,7 @@ The rules read the view, where a file looks like a file; what they find is cut o
 """
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -23,6 +24,14 @@ _ESCAPED_SIGNS = ("\\u001b[", "\\u001B[", "\\x1b[", "\\x1B[", "\\033[", "\\e[")
 _WIDE_SIGNS = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 # The signs of a wide keyboard that join a name and its value, each as long as the narrow one.
 _WIDE = (("\uff1a", ":"), ("\uff1d", "="), ("\u3000", " "), ("\u00a0", " "))
+# Letters of a wide keyboard and of the blocks that only dress letters up: each reads as the plain one, at the same place.
+_DRESSED = {
+    point: plain
+    for point in (0xFF0D, 0xFF3F, *range(0xFF10, 0xFF5B), *range(0x1D400, 0x1D800), *range(0x24B6, 0x24EA))
+    if len(plain := unicodedata.normalize("NFKC", chr(point))) == 1
+    and ((plain.isascii() and plain.isalnum()) or plain in "-_")
+}
+_DRESSED_LETTER = re.compile("[\uff0d\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u24b6-\u24e9\U0001d400-\U0001d7ff]")
 _ENTITIES = {
     "&quot;": '"', "&#34;": '"', "&#x22;": '"', "&apos;": "'", "&#39;": "'", "&#x27;": "'", "&lt;": "<", "&#60;": "<",
     "&gt;": ">", "&#62;": ">", "&amp;": "&", "&#38;": "&", "&nbsp;": " ",
@@ -62,6 +71,8 @@ class View:
             for wide, narrow in _WIDE:
                 if wide in original:
                     original = original.replace(wide, narrow)
+            if _DRESSED_LETTER.search(original) is not None:
+                original = original.translate(_DRESSED)
             self.text = original
         cuts: list[tuple[int, int, str]] = []
         if (

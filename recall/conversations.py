@@ -1,6 +1,7 @@
 """The authorised sources with their states: what the catalogue sees, joined with what the index holds.
 
-No model call, no write. A listing compares inode, size and time; only `index` compares contents.
+No model call, no write. A listing compares inode, size and time; only `index` compares contents, and a listing those
+of a copy that is longer than what is indexed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recall import cursor as cursors
+from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
+from recall.hosts.fingerprint import fingerprint
 from recall.index import jobs, stored
 from recall.index.database import Database, profile_number
 from recall.index.stored import Stored
@@ -154,6 +157,8 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
             seen.add(found.conversation_id)
         state = _state(item, found, item.source.path in queued)
         elsewhere = found.source if found is not None and found.source != item.source.path else None
+        if state == "grown" and found is not None and elsewhere in paths and not _goes_on(item, found):
+            state = "indexed"
         copy_of = elsewhere if state == "indexed" and elsewhere in paths else None
         due = state == "indexed" and found is not None and (elsewhere is not None or _replaceable(found, settings))
         result.append(Row(state, item, found, catalogue.is_current(item), copy_of, due))
@@ -221,6 +226,15 @@ def _state(item: Listed, found: Stored | None, queued: bool) -> str:
     if found.same_file(item.size, item.mtime_ns, item.device, item.inode):
         return "indexed"
     return "grown" if item.size > found.size else "changed"
+
+
+def _goes_on(item: Listed, found: Stored) -> bool:
+    """Whether a longer copy goes on from what is indexed; one that went another way stays a copy."""
+    try:
+        prefix = fingerprint(item.source, prefix_bytes=found.content_bytes).prefix_sha256
+    except SourceError:
+        return True  # to index it will say what is wrong
+    return prefix == found.content_sha256
 
 
 def _replaceable(found: Stored, settings: Settings) -> bool:

@@ -99,3 +99,21 @@ def test_a_conversation_that_says_next_to_nothing_is_indexed(product: Product, w
     assert ran.code == 0, ran.answer
     assert len(ran.answer["completed"]) == 1
     assert product.done("index-all")["requested"] == 0
+
+
+def test_a_longer_copy_that_went_another_way_is_a_copy_and_not_asked_for_again(product: Product) -> None:
+    product.set(model="offline")
+    first = product.add(short("id-a", "subject a"), "a")
+    product.done("index-all")
+    other = short("id-a", "subject of another way")
+    other.user("and a lot more of it")
+    copy = product.add(other, "b")
+    assert copy.stat().st_size > first.stat().st_size
+    rows = {row["source"]: row for row in product.done("conversations")["conversations"]}
+    assert rows[str(copy)]["copy_of"] == str(first)
+    assert product.done("index-all")["requested"] == 0
+    goes_on = short("id-a", "subject a")
+    goes_on.user("and more of it")
+    longer = product.add(goes_on, "c")
+    assert [one["source"] for one in product.done("index-all")["completed"]] == [str(longer)]
+    assert product.done("index-all")["requested"] == 0

@@ -32,6 +32,7 @@ _NUMBERS = {
 _REPAIR = ("always", "due", "never")
 # What the hosts themselves read to find their stores (hosts.md A1).
 _HOST_VARIABLES = ("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME")
+
 _SECRET_NAMES = ("_API_KEY", "_TOKEN", "_KEY")
 _SECRET_CHARS = 8  # what is shorter is a word that says nothing
 
@@ -66,7 +67,8 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
 
     Raises ArgumentError `usage` naming the variable and what it takes.
     """
-    env = dict(os.environ if environment is None else environment)
+    given = os.environ if environment is None else environment
+    env = {name: value.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name, value in given.items()}
     home = Path(os.path.abspath(os.path.expanduser(env.get("HOME") or "~")))
     values = _config(env, home) | {
         key[len(PREFIX) :].lower(): value for key, value in env.items() if key.startswith(PREFIX) and value != ""
@@ -124,7 +126,7 @@ def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
         return {}
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ArgumentError("usage", f"{path} cannot be read as TOML: {error}", "mend or remove the file") from error
     flat: dict[str, str] = {}
     for key, value in table.items():
@@ -181,4 +183,6 @@ def _current(value: str | None) -> tuple[str, str] | None:
 
 
 def _absolute(path: str) -> Path:
+    if "\x00" in path:
+        raise ArgumentError("usage", f"{PREFIX}DB holds a NUL character", "give a path")
     return Path(os.path.abspath(os.path.expanduser(path)))

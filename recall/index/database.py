@@ -72,7 +72,9 @@ class Database:
         """Open the index for reading; where there is none, an empty one in memory, and nothing is written."""
         if os.path.lexists(path):
             with translated(path):
-                return cls._open_file(path, cancelled)
+                if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+                    return cls._open_file(path, cancelled)
+                return cls._open_read_only(path, cancelled)
         connection = _connect(":memory:")
         _install(connection)
         return cls(connection, path, exists=False, journal_mode="memory")
@@ -89,6 +91,14 @@ class Database:
             connection.close()
             raise
         return cls(connection, path, exists=True, journal_mode=str(found[0]).lower(), cancelled=cancelled)
+
+    @classmethod
+    def _open_read_only(cls, path: Path, cancelled: Callable[[], bool]) -> Database:
+        """An index that this user may not write to, or beside: nobody's side files are needed where there are none."""
+        _check_version(path, cancelled)
+        flags = "mode=ro" if path.with_name(path.name + "-wal").exists() else "mode=ro&immutable=1"
+        connection = _connect(f"file:{quote(str(path))}?{flags}", uri=True)
+        return cls(connection, path, exists=True, journal_mode="read-only", cancelled=cancelled)
 
     @contextlib.contextmanager
     def write(self, *, stoppable: bool = False) -> Iterator[sqlite3.Connection]:
@@ -222,7 +232,7 @@ def _create(path: Path) -> None:
         os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = _connect(str(fresh))
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            # With a rollback journal the commit says so where the disk is full; WAL is asked for when it is opened.
             _install(connection)
         finally:
             connection.close()

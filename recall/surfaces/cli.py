@@ -6,7 +6,9 @@ JSON document goes to stdout, errors included, and progress goes to stderr as JS
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import os
 import shlex
 import sqlite3
@@ -14,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -41,7 +44,18 @@ Nothing is indexed until you ask. Start with `history-recall conversations`, the
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    _speak_plainly()
+    words = [_printable(word) for word in (sys.argv[1:] if arguments is None else arguments)] or ["--help"]
+    try:
+        code = _main(words)
+    except BrokenPipeError:
+        code = 0  # the reader of our output went away (`| head`); nothing more can be said to it
+    except OSError:
+        code = 1  # a full disk behind `>`: the work is done, the answer is lost
+    return code if _said(sys.stdout) and _said(sys.stderr, matters=False) else 1
+
+
+def _main(words: list[str]) -> int:
     try:
         code = cli.main(args=words, prog_name="history-recall", standalone_mode=False, obj=tuple(words))
         return code if isinstance(code, int) else 0
@@ -51,10 +65,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(ArgumentError("usage", error.format_message(), _usage_hint(error)), as_json="--json" in words)
     except click.Abort:
         return 130
+
+
+def _said(stream: TextIO | None, *, matters: bool = True) -> bool:
+    """Whether what was written is out. What cannot be goes nowhere: the interpreter must not end with a fault."""
+    if stream is None:
+        return True
+    try:
+        stream.flush()
     except BrokenPipeError:
-        # The reader of our output went away (`| head`); nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        matters = False
+    except (OSError, ValueError):
+        pass
+    else:
+        return True
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return not matters
+
+
+def _speak_plainly() -> None:
+    """A character that the terminal's encoding lacks is escaped; it is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _printable(word: str) -> str:
+    """An argument that is not UTF-8 arrives with surrogates; it names nothing of ours."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _usage_hint(error: click.UsageError) -> str:

@@ -40,10 +40,13 @@ class JsonLines(Reporter):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._closed = False
         self._last: tuple[str, str] = ("", "")
         self._at = 0.0
 
     def report(self, progress: Progress) -> None:
+        if self._closed:
+            return
         stage = (progress.source, progress.stage)
         if stage == self._last and time.monotonic() - self._at < _JSON_SECONDS and progress.done < progress.total:
             return
@@ -54,8 +57,11 @@ class JsonLines(Reporter):
             "done": progress.done,
             "total": progress.total,
         }
-        self._stream.write(json_text(line) + "\n")
-        self._stream.flush()
+        try:
+            self._stream.write(json_text(line) + "\n")
+            self._stream.flush()
+        except (OSError, ValueError):  # who watched has gone: the work does not depend on being watched
+            self._closed = True
 
 
 class TerminalProgress(Reporter):

@@ -256,10 +256,6 @@ def table(figures: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _figure(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Figures of the built-in analyser on a labelled set.")
     parser.add_argument("--data", type=Path, required=True, help="the folder of one person of a labelled set")

@@ -39,10 +39,6 @@ class Term:
     words: tuple[str, ...]
     prefix: bool = False
 
-    @property
-    def is_phrase(self) -> bool:
-        return len(self.words) > 1
-
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -93,12 +93,6 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
     )
 
 
-def config_path(environment: Mapping[str, str] | None = None) -> Path:
-    """Where config.toml is looked for."""
-    env = os.environ if environment is None else environment
-    return _folder(dict(env), Path(env.get("HOME") or "~").expanduser(), "config") / "config.toml"
-
-
 def secrets_in_environment(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The values of the variables that are named as keys are, the longest first: none may be shown or kept."""
     env = os.environ if environment is None else environment

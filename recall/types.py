@@ -8,7 +8,7 @@ text are Unicode code points; offsets and lengths of records are bytes of the so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -248,6 +248,3 @@ class Placement:
     placed: tuple[Placed, ...]
     drafts: tuple[Draft, ...]
     versions: Mapping[str, int]
-
-
-JSON = None | bool | int | float | str | Sequence["JSON"] | Mapping[str, "JSON"]

@@ -49,10 +49,3 @@ def drop(connection: sqlite3.Connection, profile_no: int, key: str) -> None:
 def clear(connection: sqlite3.Connection, profile_no: int) -> int:
     """Forget every reply of a profile; how many there were."""
     return connection.execute("DELETE FROM model_cache WHERE profile_no = ?", (profile_no,)).rowcount
-
-
-def clear_source(connection: sqlite3.Connection, profile_no: int, source: str) -> int:
-    """Forget every reply about one source; how many there were."""
-    return connection.execute(
-        "DELETE FROM model_cache WHERE profile_no = ? AND source = ?", (profile_no, source)
-    ).rowcount

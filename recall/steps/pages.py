@@ -7,7 +7,7 @@ itself, with as many carried cards as there can be. A card that is cut says so b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recall import fence
@@ -17,9 +17,6 @@ from recall.hashing import canonical_json
 from recall.models.request import FacetCard
 from recall.steps.asking import Meter
 from recall.types import TopicCard
-
-Carried = Mapping[str, Sequence[int]]
-"""From the id of a carried topic to the numbers of the facets that it is carried for."""
 
 
 @dataclass(frozen=True, slots=True)

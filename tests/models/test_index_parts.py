@@ -115,7 +115,6 @@ def test_a_kept_reply_is_put_replaced_and_dropped(connection: sqlite3.Connection
     assert (cache.get(connection, 1, "k"), cache.get(connection, 2, "k")) == ("3", None)
     cache.drop(connection, 1, "k")
     assert (cache.get(connection, 1, "k"), cache.get(connection, 1, "l")) == (None, "2")
-    assert cache.clear_source(connection, 1, "/a") == 0
     assert cache.clear(connection, 1) == 1
 
 

@@ -138,6 +138,9 @@ class Anchors:
         for low in range(0, len(text), CHUNK):
             high = low + CHUNK
             rest = set(_WORD.findall(words_of, low, high + OVERLAP)) - self._harmless
+            if words_of is not text and words_of != text:
+                # for what counts as it stands, such a letter is no part of a word
+                rest |= set(_WORD.findall(text, low, high + OVERLAP)) - self._harmless
             if rest or bare:
                 self._in_chunk(text, lower, low, high, rest, bare, hits)
         return hits

@@ -72,7 +72,8 @@ def find(text: str) -> list[tuple[Span, str | None]]:
     spans.extend(listed.find(text, lower, names, hits.words))
     if not pem.WORDS.isdisjoint(hits.words) and any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))
-    spans.extend(pairs.find(text))
+    if ":" in text and len(text) > pairs.SHORTEST:
+        spans.extend(pairs.find(text))
     notes: dict[Span, str] = {}
     for span, note in blobs.find(text):
         spans.append(span)

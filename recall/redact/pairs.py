@@ -7,6 +7,7 @@ from .rule import Span
 from .values import is_public_id, is_reference, looks_random
 
 WEIGHT = 30
+SHORTEST = 11
 _LONGEST = 130
 _LOGIN = re.compile(r"(?<![\w/.:@\-+%])[A-Za-z_][\w.\-]{0,40}:(?P<v>[^\s:/@\"'`<>|\\(){}\[\],;]{8,80})$")
 _HOST = re.compile(r"[A-Za-z0-9\[][\w.\-:\]]*")
@@ -25,6 +26,8 @@ def find(text: str) -> Iterator[Span]:
             if login is not None and _strong(login["v"]):
                 yield Span(at - len(login["v"]), at, "url-password", WEIGHT)
         at = text.find("@", at + 1)
+    if len(text) < 36:
+        return
     for digest in _DIGEST.finditer(text):
         low = max(0, text.rfind("\n", 0, digest.start()) + 1, digest.start() - _LONGEST)
         realm = _REALM.search(text[low : digest.start()])

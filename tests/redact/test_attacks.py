@@ -32,6 +32,7 @@ GONE = [
     f"ＴＯＫＥＮ＝{SECRET}",
     f"ａｐｉ＿ｋｅｙ: {SECRET}",
     f"𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝: {SECRET}",
+    "\u0130ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5",
     f"bob:realm:{DIGEST}",
     f"bob:Private Area:{DIGEST}\nann:Private Area:{DIGEST[::-1]}\n",
     "the pass is 'correct horse battery staple'",
@@ -41,7 +42,7 @@ GONE = [
     "use the key they sent me (x9Yfoo1q) for that",
     "with the token you gave me (a8Zk2)",
 ]
-LEFT = (SECRET, SECRET[4:], DIGEST, DIGEST[::-1], "horse", "k3Y9x", "x9Yfoo1q", "a8Zk2")
+LEFT = (SECRET, SECRET[4:], DIGEST, DIGEST[::-1], "horse", "k3Y9x", "x9Yfoo1q", "a8Zk2", "gH7jK9mN")
 
 STAYS = [
     "password:\n  the usual one, thanks",

@@ -29,7 +29,8 @@ def find(text: str) -> Iterator[Span]:
     if len(text) < 36:
         return
     for digest in _DIGEST.finditer(text):
-        low = max(0, text.rfind("\n", 0, digest.start()) + 1, digest.start() - _LONGEST)
+        low = max(0, digest.start() - _LONGEST)
+        low = max(low, text.rfind("\n", low, digest.start()) + 1)
         realm = _REALM.search(text[low : digest.start()])
         if realm is not None and _NO_REALM.fullmatch(realm["realm"]) is None and not is_public_id(realm["realm"]):
             yield Span(digest.start() + 1, digest.end(), "password-hash", WEIGHT)

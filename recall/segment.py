@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -131,8 +131,13 @@ def both(text: str) -> tuple[str, str]:
     """`body` and `whole` in one pass."""
     if len(text) <= _SLICE:
         return _both(text)
-    made = [_both(piece) for piece in _slices(text)]
-    return " ".join(part for part, _ in made if part), " ".join(form for _, form in made if form)
+    return joined(_both(piece) for piece in pieces(text))
+
+
+def joined(made: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """The columns of a text from those of its pieces, in order."""
+    columns = list(made)
+    return " ".join(part for part, _ in columns if part), " ".join(form for _, form in columns if form)
 
 
 def _both(text: str) -> tuple[str, str]:
@@ -149,7 +154,7 @@ _SLICE = 1 << 18
 _ENDS = re.compile(r"[ \t\r\n]")
 
 
-def _slices(text: str) -> Iterator[str]:
+def pieces(text: str) -> Iterator[str]:
     """A long text in pieces that end at a space, where no word and no accent goes on: a tenth of the memory."""
     start = 0
     while start < len(text):

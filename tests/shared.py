@@ -7,6 +7,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
+SHARED = (ROOT.parent / "shared").resolve()
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the folder shared/ beside the checkout")

@@ -33,7 +33,11 @@ def register(connection: sqlite3.Connection) -> None:
 
 def columns(text: str, role: str) -> tuple[str, str]:
     """The words of an entry for the columns `body` and `whole`: those of its labels are the reader's and stay out."""
-    return segment.both(labels.blank(text, role))
+    # Piece by piece: a covered copy of a whole long text would be as large as the text.
+    return segment.joined(
+        segment.both(labels.blank(piece, "user" if place and role == "tool" else role))
+        for place, piece in enumerate(segment.pieces(text))
+    )
 
 
 def scope_words(role: str, marks: str, at: int | None, conversation_no: int) -> str:

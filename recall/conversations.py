@@ -256,5 +256,5 @@ def _state_of_missing(kept: Stored) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return "gone"
     except (OSError, ValueError):  # in a folder that was closed to us
-        pass
-    return "unreadable"
+        return "unreadable"
+    return "unreadable"  # there, and no longer authorised

@@ -73,12 +73,9 @@ def _said(stream: TextIO | None, *, matters: bool = True) -> bool:
         return True
     try:
         stream.flush()
-    except BrokenPipeError:
-        matters = False
-    except (OSError, ValueError):
-        pass
-    else:
         return True
+    except (OSError, ValueError) as error:
+        matters = matters and not isinstance(error, BrokenPipeError)
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return not matters

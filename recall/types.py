@@ -72,7 +72,12 @@ class SourceWarning:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a source says of itself. `host_conversation_id` is the identity; title and cwd are for display, redacted."""
+    """What a source says of itself. `host_conversation_id` is the identity; title and cwd are for display, redacted.
+
+    `parent`: what it was forked or reset from, or whose subagent it is: the host's id or a path.
+    `continues`: the host's id of the conversation that it goes on with after a compaction, where the host gave it a new
+    id then: to a person the two are one.
+    """
 
     host: str
     host_conversation_id: str
@@ -82,6 +87,7 @@ class Header:
     title: str | None
     parent: str | None = None
     sidechain: bool = False
+    continues: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ It is the border that tests and benchmarks talk to instead of a provider: real s
 a client library does with a cut stream or a second try is seen and not assumed. A `Turn` says how one request is
 answered. Turns are taken in order of arrival; when they are used up, `responder(body)` makes the next one. Every
 request is kept (its body, never its key), in memory and, where asked, as JSON lines in a file, so that a ledger in
-another process can be held against it.
+another process can be held against it. What a turn can say stands in `script`, what goes over the wire in `stream`.
 
 As a process: `python -m benchmarks.servers.chat_server --port 0 --script FILE [--log FILE]` prints the port. The
 script is a JSON list of turns; the last one is repeated for ever with `--repeat`.
@@ -18,65 +18,17 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, cast
+from typing import cast
 
-How = Literal[
-    "text",  # the text, in pieces, then a finish reason, usage and [DONE]
-    "status",  # an HTTP error with `status`, `headers`, `message`
-    "html",  # 200 with a page instead of an answer
-    "hang",  # headers at once when `text` is set (and that text), then nothing until the client goes or `release()`
-    "cut",  # half of the text, then the connection breaks
-    "eof",  # half of the text, then a clean end without a finish reason
-    "broken_line",  # half of the text, then a data line that is no JSON
-    "error_in_stream",  # half of the text, then an error object as a data line
-    "no_choices",  # an answer whose list of choices is empty
-    "null_content",  # a finished answer without any text
-    "refusal",  # no content; the words stand in `refusal`
-    "list_content",  # content as a list of blocks, a thinking block among them
-    "reasoning",  # only hidden reasoning, then finish reason `length`
-    "tools",  # the tool calls of `calls`
-]
+from benchmarks.servers.script import ToolCall, Turn, chatty, failing, fenced
+from benchmarks.servers.stream import completion, events
 
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One native tool call as a model would make it: `arguments` is a string and need not be JSON."""
-
-    name: str
-    arguments: str
-    call_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """How one request is answered. `pause` is waited before each piece of text."""
-
-    how: How = "text"
-    text: str = ""
-    finish: str | None = "stop"
-    status: int = 500
-    headers: tuple[tuple[str, str], ...] = ()
-    message: str = "the server is told to fail"
-    pause: float = 0.0
-    piece: int = 40
-    calls: tuple[ToolCall, ...] = ()
-    prompt_tokens: int = 10
-    completion_tokens: int = 5
-    reasoning_tokens: int = 0
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, object]) -> Turn:
-        """A turn from its JSON form, as it stands in a script file."""
-        fields = dict(value)
-        headers = cast("Mapping[str, str]", fields.pop("headers", {}))
-        calls = cast("Sequence[Mapping[str, str]]", fields.pop("calls", ()))
-        made = tuple(ToolCall(c["name"], c["arguments"], c.get("call_id", "")) for c in calls)
-        return cls(headers=tuple(headers.items()), calls=made, **fields)  # type: ignore[arg-type]
+__all__ = ["ChatServer", "Responder", "Seen", "ToolCall", "Turn", "chatty", "failing", "fenced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +41,7 @@ class Seen:
     keyed: bool
 
 
-_CHUNK = {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []}
-
 Responder = Callable[[Mapping[str, object]], "Turn | str | Mapping[str, object]"]
-
-
-def fenced(text: str, language: str = "json") -> str:
-    """The text in a code fence."""
-    return f"```{language}\n{text}\n```"
-
-
-def chatty(text: str) -> str:
-    """The text between sentences that have braces of their own."""
-    return f"Sure {{draft 2}} - the record follows: {text} regards {{bot}}"
-
-
-def failing(status: int, message: str = "no", **headers: str) -> Turn:
-    """An HTTP error; header names are written with underscores."""
-    return Turn(
-        "status", status=status, message=message, headers=tuple((k.replace("_", "-"), v) for k, v in headers.items())
-    )
 
 
 @dataclass
@@ -292,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif body.get("stream"):
             self._stream(turn, body)
         else:
-            self._json(200, _completion(turn))
+            self._json(200, completion(turn))
 
     def _json(self, status: int, value: object, headers: Sequence[tuple[str, str]] = ()) -> None:
         self._whole(status, json.dumps(value).encode(), "application/json", headers)
@@ -319,7 +252,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         options = cast("Mapping[str, object]", body.get("stream_options") or {})
-        for event in _events(turn, with_usage=bool(options.get("include_usage"))):
+        for event in events(turn, with_usage=bool(options.get("include_usage"))):
             if turn.pause:
                 self._state.released.wait(turn.pause)
             self._chunk(f"data: {event}\n\n".encode())
@@ -342,89 +275,6 @@ class _Handler(BaseHTTPRequestHandler):
             if readable and not self.connection.recv(1, socket.MSG_PEEK):
                 raise ConnectionResetError
         self.connection.close()
-
-
-def _pieces(text: str, size: int) -> Iterator[str]:
-    for start in range(0, len(text), size):
-        yield text[start : start + size]
-
-
-def _event(delta: Mapping[str, object], finish: str | None = None) -> str:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return json.dumps(
-        {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [choice]}
-    )
-
-
-def _events(turn: Turn, *, with_usage: bool) -> Iterator[str]:
-    """The data lines of one streamed answer, [DONE] included where the answer comes to its end."""
-    half = turn.text[: max(1, len(turn.text) // 2)]
-    if turn.how == "no_choices":
-        yield json.dumps(
-            {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []}
-        )
-        yield "[DONE]"
-        return
-    yield _event({"role": "assistant", "content": ""})
-    if turn.how in ("cut", "eof", "broken_line", "error_in_stream", "hang"):
-        for piece in _pieces(turn.text if turn.how == "hang" else half, turn.piece):
-            yield _event({"content": piece})
-        if turn.how == "broken_line":
-            yield '{"id": "s", "choices": [{"del'
-        if turn.how == "error_in_stream":
-            yield json.dumps({"error": {"message": turn.message, "type": "server_error", "code": turn.status}})
-        return
-    yield from map(_event, _deltas(turn))
-    yield _event({}, "length" if turn.how == "reasoning" else turn.finish)
-    if with_usage:
-        yield json.dumps(_CHUNK | {"usage": _usage(turn)})
-    yield "[DONE]"
-
-
-def _deltas(turn: Turn) -> Iterator[Mapping[str, object]]:
-    if turn.how == "null_content":
-        yield {"content": None}
-    elif turn.how == "refusal":
-        yield {"content": None, "refusal": turn.text}
-    elif turn.how == "list_content":
-        yield {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": turn.text}]}
-    elif turn.how == "reasoning":
-        yield {"content": "", "reasoning_content": "thinking ..."}
-    elif turn.how == "tools":
-        for index, call in enumerate(turn.calls):
-            head = {"index": index, "id": call.call_id or f"call_{index}", "type": "function"}
-            yield {"tool_calls": [head | {"function": {"name": call.name, "arguments": ""}}]}
-            for piece in _pieces(call.arguments, turn.piece):
-                yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-    else:
-        for piece in _pieces(turn.text, turn.piece):
-            yield {"content": piece}
-
-
-def _completion(turn: Turn) -> Mapping[str, object]:
-    """The answer to a request that asked for no stream."""
-    message: dict[str, object] = {"role": "assistant", "content": turn.text}
-    for delta in _deltas(turn) if turn.how != "text" else ():
-        message |= {name: value for name, value in delta.items() if name != "tool_calls"}
-    if turn.how == "tools":
-        message["content"] = None
-        message["tool_calls"] = [
-            {"id": c.call_id or f"call_{i}", "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-            for i, c in enumerate(turn.calls)
-        ]
-    choice = {"index": 0, "message": message, "finish_reason": "length" if turn.how == "reasoning" else turn.finish}
-    choices = [] if turn.how == "no_choices" else [choice]
-    head = {"id": "s", "object": "chat.completion", "created": 1, "model": "scripted"}
-    return head | {"choices": choices, "usage": _usage(turn)}
-
-
-def _usage(turn: Turn) -> Mapping[str, object]:
-    return {
-        "prompt_tokens": turn.prompt_tokens,
-        "completion_tokens": turn.completion_tokens,
-        "total_tokens": turn.prompt_tokens + turn.completion_tokens,
-        "completion_tokens_details": {"reasoning_tokens": turn.reasoning_tokens},
-    }
 
 
 def main() -> None:

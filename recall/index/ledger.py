@@ -111,11 +111,6 @@ def _count(tokens: object) -> int | None:
     return tokens if isinstance(tokens, int) and 0 <= tokens < 2**53 else None
 
 
-def refuse(connection: sqlite3.Connection, call_no: int, code: str) -> None:
-    """Note that a reply which came in full was not accepted; the request itself stays `done`."""
-    connection.execute("UPDATE ledger SET code = ? WHERE call_no = ? AND state = 'done'", (code, call_no))
-
-
 def calls_today(connection: sqlite3.Connection, profile_no: int, now: int) -> int:
     """How many requests of the profile were charged since 00:00 UTC."""
     row = connection.execute(

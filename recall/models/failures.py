@@ -35,6 +35,20 @@ _OVERFLOW = re.compile(
     r"|exceeds the available context|range of input length should be|request too large for model",
     re.IGNORECASE,
 )
+# A model or server that makes no tool calls says so in words of both kinds (OpenAI, OpenRouter, Ollama, llama.cpp,
+# vLLM, Groq, DeepSeek); of the third kind are words about calls that were sent wrongly.
+_TOOLS = re.compile(r"\btools?\b|tool[ _-]?(?:choice|us|call)|function[ _-]?call|\bfunctions\b", re.IGNORECASE)
+_NO_SUPPORT = re.compile(
+    r"(?:not?|n't) (?:\w+ )?(?:support|allow|permit|enabl|availab|implement)|unsupported|unrecogni[sz]ed|disabled"
+    r"|un(?:known|expected) (?:field|param|arg|name|key)|no endpoints found|requires? --"
+    r"|extra[ _](?:input|field|forbid)",
+    re.IGNORECASE,
+)
+_WRONGLY_SENT = re.compile(r"tool_(?:call|use)_id|schema for (?:function|tool)|role '?\"?tool", re.IGNORECASE)
+# The server could not read what the model called; another try may be better (Groq, llama.cpp).
+_BAD_CALL = re.compile(
+    r"tool_use_failed|failed to (?:call a function|parse tool call)|tool call validation failed", re.IGNORECASE
+)
 _FORMAT = re.compile(r"response_format|json_schema|json_object|structured output|guided_|grammar", re.IGNORECASE)
 _PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?:: | - ))+")
 _COPIES = re.compile(r"Original exception:|Traceback \(most recent call last\)")
@@ -72,6 +86,13 @@ def is_overflow(error: BaseException) -> bool:
     return _status(error) in (400, 413, 422, 500) and _OVERFLOW.search(str(error)) is not None
 
 
+def no_tools(who: str, said: str = "") -> ModelError:
+    """A model or server that makes no tool calls: never a reason to ask for them in some other form."""
+    hint = "use a model that makes tool calls, or --no-repair to index without repair"
+    words = f": {said}" if said else ""
+    return ModelError("unsupported_repair_model", f"{who} makes no tool calls{words}", hint)
+
+
 def masked(text: str, secrets: Sequence[str]) -> str:
     """The text without these values, whether or not they look like keys: a server may repeat the one it was sent."""
     for secret in secrets:
@@ -93,10 +114,12 @@ def classify(
     started: bool,
     formatted: bool,
     now: datetime,
+    tooled: bool = False,
     secrets: Sequence[str] = (),
     sent: str = "",
 ) -> ModelError:
-    """Litellm's error as ours. `started`: the stream had begun; `formatted`: a response_format was asked for.
+    """Litellm's error as ours. `started`: the stream had begun; `formatted`: a response_format was asked for;
+    `tooled`: tools were sent along.
 
     Of the server's words none of the `secrets` is left, and nothing where they repeat what was `sent`.
     """
@@ -112,6 +135,10 @@ def classify(
         return ModelError("model_refused", f"The provider refused the request: {said}", "try another model")
     if status == 429:
         return _rate_limited(error, endpoint, said, now)
+    if tooled and _BAD_CALL.search(str(error)):
+        return CutShort("invalid_model_output", f"{endpoint} could not read the model's tool call: {said}")
+    if tooled and not started and _refuses_tools(error, names, status):
+        return no_tools(endpoint, said)
     if formatted and status in (400, 422) and _FORMAT.search(str(error)):
         return FormatRefused("model_request_failed", f"{endpoint} refused the reply format: {said}")
     if status == 404:
@@ -144,6 +171,14 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return min(seconds, MAX_WAIT) if seconds > 0 else None
+
+
+def _refuses_tools(error: BaseException, names: frozenset[str], status: int | None) -> bool:
+    if "UnsupportedParamsError" in names:
+        return True
+    said = str(error)
+    about_tools = _TOOLS.search(said) and _NO_SUPPORT.search(said) and not _WRONGLY_SENT.search(said)
+    return status in (400, 404, 405, 422, 500, 501) and bool(about_tools)
 
 
 def _letters(text: str) -> str:

@@ -13,7 +13,7 @@ import logging
 import math
 import os
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.request import getproxies_environment
@@ -21,9 +21,11 @@ from urllib.request import getproxies_environment
 from recall.errors import ModelError
 from recall.hashing import canonical_json
 from recall.models.endpoints import endpoint_of, host_of, is_loopback, provider_of
-from recall.models.failures import CutShort, FormatRefused, classify, masked, words
+from recall.models.failures import CutShort, FormatRefused, classify, masked, no_tools, words
 from recall.models.formats import Formats, SessionFormats, response_format, simpler
+from recall.models.heard import Heard
 from recall.models.request import ModelReply
+from recall.models.turns import ToolCall, ToolSpec, tool_json
 from recall.models.wire import Wire, guard_httpx, on_wire
 from recall.settings import secrets_in_environment
 
@@ -78,32 +80,35 @@ class LitellmModel:
         self._checked = False
         self._key: str | None = None
         self._takes_format = False
+        self._takes_tools = False
 
     async def send(
         self,
-        messages: Sequence[Mapping[str, str]],
+        messages: Sequence[Mapping[str, object]],
         *,
         schema: Mapping[str, object] | None,
+        tools: Sequence[ToolSpec] = (),
         max_output_tokens: int,
         timeout: float,  # noqa: ASYNC109 - the protocol's name; the deadline is the road's, this is the socket's
     ) -> ModelReply:
-        self.prepare()
+        self.prepare(tools=bool(tools))
         litellm = loaded()
-        with on_wire(_SPARE_BYTES + _TOKEN_BYTES * max_output_tokens) as wire:
-            return await self._sent(litellm, messages, schema, max_output_tokens, timeout, wire)
+        with on_wire(_SPARE_BYTES + _TOKEN_BYTES * max_output_tokens, tools=bool(tools)) as wire:
+            return await self._sent(litellm, messages, schema, tools, max_output_tokens, timeout, wire)
 
     async def _sent(
         self,
         litellm: Any,
-        messages: Sequence[Mapping[str, str]],
+        messages: Sequence[Mapping[str, object]],
         schema: Mapping[str, object] | None,
+        tools: Sequence[ToolSpec],
         max_output_tokens: int,
         timeout: float,  # noqa: ASYNC109 - as in `send`
         wire: Wire,
     ) -> ModelReply:
         form = self._formats.get() if schema is not None and self._takes_format else "none"
         wanted = response_format(form, schema) if schema is not None else None
-        heard = _Heard()
+        heard = Heard()
         stream: Any = None
         try:
             stream = await litellm.acompletion(
@@ -111,6 +116,7 @@ class LitellmModel:
                 messages=_with_schema(messages, schema if form != "json_schema" else None),
                 max_tokens=max_output_tokens,
                 response_format=wanted,
+                **_with_tools(tools),
                 stream=True,
                 stream_options={"include_usage": True},
                 timeout=timeout,
@@ -124,6 +130,8 @@ class LitellmModel:
             async for chunk in stream:
                 heard.take(chunk)
         except Exception as error:
+            if wire.toolless:
+                raise no_tools(self.name) from error
             if wire.fault:
                 raise ModelError("model_request_failed", f"{self.endpoint}: {wire.fault}") from error
             failure = classify(
@@ -131,9 +139,10 @@ class LitellmModel:
                 endpoint=self.endpoint,
                 started=heard.events > 0,
                 formatted=wanted is not None,
+                tooled=bool(tools),
                 now=self._clock(),
                 secrets=secrets_in_environment(),
-                sent="\n".join(message["content"] for message in messages),
+                sent=canonical_json(messages),
             )
             if isinstance(failure, FormatRefused):
                 self._formats.put(simpler(form))
@@ -149,11 +158,15 @@ class LitellmModel:
             await litellm.close_litellm_async_clients()
             litellm.in_memory_llm_clients_cache.flush_cache()
 
-    def prepare(self) -> None:
+    def prepare(self, *, tools: bool = False) -> None:
         """Load litellm; check the model's name, the key and the way to this machine. Nothing is sent."""
-        if self._checked:
-            return
-        litellm = loaded()
+        if not self._checked:
+            self._check(loaded())
+            self._checked = True
+        if tools and not self._takes_tools:
+            raise no_tools(f"{self.name}, through litellm,")
+
+    def _check(self, litellm: Any) -> None:
         try:
             model, provider, _, _ = litellm.get_llm_provider(self.name, api_base=self._api_base)
         except litellm.exceptions.BadRequestError as error:
@@ -175,9 +188,10 @@ class LitellmModel:
         self._key = _NO_KEY if missing else None
         supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider) or ()
         self._takes_format = "response_format" in supported
-        self._checked = True
+        # Ollama's older road is said to take tools; litellm writes them into the prompt there.
+        self._takes_tools = "tools" in supported and provider != "ollama"
 
-    def _reply(self, litellm: Any, stream: Any, heard: _Heard) -> ModelReply:
+    def _reply(self, litellm: Any, stream: Any, heard: Heard) -> ModelReply:
         if heard.events == 0:
             hint = "check HISTORY_RECALL_API_BASE"
             raise CutShort("model_request_failed", f"{self.endpoint} did not answer as a chat server does", hint)
@@ -194,83 +208,23 @@ class LitellmModel:
             completion_tokens=_count(usage, "completion_tokens"),
             reasoning_tokens=_count(details, "reasoning_tokens"),
             cost_usd=None if self._api_base or usage is None else _cost(litellm, self.name, usage),
+            calls=tuple(map(_masked_call, heard.calls)),
         )
 
 
-class _Heard:
-    """What came of one stream: litellm's chunks, and beside them the provider's own events."""
-
-    def __init__(self) -> None:
-        self.finish = ""
-        self.refusal = ""
-        self.usage: Any = None
-        self.events = 0
-        self._text = ""
-        self._blocks = ""
-        self._in_blocks = False
-
-    @property
-    def text(self) -> str:
-        return self._blocks if self._in_blocks else self._text
-
-    def listen_to(self, stream: Any) -> None:
-        """Put an ear between litellm and the provider's stream, where it is one that can be iterated."""
-        source: Any = getattr(stream, "completion_stream", None)
-        if hasattr(source, "__anext__"):
-            stream.completion_stream = _Ear(source, self._overhear)
-        else:
-            self.events = 1  # not to be heard, so its silence says nothing
-
-    def take(self, chunk: Any) -> None:
-        """A chunk of litellm's."""
-        self.usage = getattr(chunk, "usage", None) or self.usage
-        for choice in chunk.choices[:1]:
-            content = getattr(choice.delta, "content", None)
-            self._text += content if isinstance(content, str) else ""
-            self.finish = choice.finish_reason or self.finish
-
-    def _overhear(self, event: Any) -> None:
-        self.events += 1
-        for choice in (getattr(event, "choices", None) or ())[:1]:
-            delta = getattr(choice, "delta", None)
-            refusal, content = getattr(delta, "refusal", None), getattr(delta, "content", None)
-            self.refusal += refusal if isinstance(refusal, str) else ""
-            if isinstance(content, list):
-                self._in_blocks = True
-                self._blocks += "".join(_block_text(block) for block in content)
-            elif isinstance(content, str):
-                self._blocks += content
+def _masked_call(call: ToolCall) -> ToolCall:
+    secrets = secrets_in_environment()
+    return ToolCall(masked(call.call_id, secrets), masked(call.name, secrets), masked(call.arguments, secrets))
 
 
-class _Ear:
-    """A stream that tells of each event before it is handed on."""
-
-    def __init__(self, source: AsyncIterator[Any], tell: Callable[[Any], None]) -> None:
-        self._source = source
-        self._tell = tell
-
-    def __aiter__(self) -> _Ear:
-        # litellm starts an iteration for each chunk, and some of its streams make themselves ready in it.
-        self._source = aiter(self._source)
-        return self
-
-    async def __anext__(self) -> Any:
-        event = await anext(self._source)
-        self._tell(event)
-        return event
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._source, name)
+def _with_tools(tools: Sequence[ToolSpec]) -> dict[str, object]:
+    """The parameters for tools. Several calls in one turn are what providers allow unless they are told otherwise."""
+    return {"tools": [tool_json(tool) for tool in tools], "tool_choice": "auto"} if tools else {}
 
 
-def _block_text(block: object) -> str:
-    """The text of a text block; thinking and everything else gives none."""
-    if isinstance(block, Mapping) and block.get("type") == "text":
-        return str(block.get("text") or "")
-    return ""
-
-
-def _with_schema(messages: Sequence[Mapping[str, str]], schema: Mapping[str, object] | None) -> list[Mapping[str, str]]:
+def _with_schema(
+    messages: Sequence[Mapping[str, object]], schema: Mapping[str, object] | None
+) -> list[Mapping[str, object]]:
     """The messages, the schema written under the instructions where the server does not get it in another way."""
     if schema is None:
         return list(messages)

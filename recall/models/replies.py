@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from recall.errors import ModelError
+from recall.hashing import canonical_json
 from recall.models.failures import CutShort, words
 from recall.models.request import ModelReply
 from recall.models.schemas import fault_of
@@ -42,7 +43,10 @@ class _NotJson(ValueError):
 
 
 def judge(reply: ModelReply, max_output_tokens: int) -> None:
-    """Raise where the way a reply ended makes it none: cut, out of budget, refused, empty."""
+    """Raise where the way a reply ended makes it none: cut, out of budget, refused, empty.
+
+    A reply that calls tools need not have text.
+    """
     reason = reply.finish_reason
     if reason == "length":
         raise _out_of_budget(reply, max_output_tokens)
@@ -52,14 +56,14 @@ def judge(reply: ModelReply, max_output_tokens: int) -> None:
         raise ModelError("model_refused", f"The model refused{said}", hint)
     if not reason:
         raise CutShort("model_request_failed", "The reply ended without a finish reason", "try again later")
-    if not reply.text.strip():
+    if not reply.text.strip() and not reply.calls:
         raise InvalidReply("the reply is empty")
 
 
 def _out_of_budget(reply: ModelReply, cap: int) -> ModelError:
     used, thought = reply.completion_tokens, reply.reasoning_tokens
     data = {"max_output_tokens": cap, "completion_tokens": used, "reasoning_tokens": thought}
-    if not reply.text.strip():
+    if not reply.text.strip() and not reply.calls:
         numbers = f"{thought if thought else 'an unknown number'} of {used if used is not None else cap} tokens"
         message = f"The output budget was spent on reasoning: {numbers}, no text"
         hint = "use a model that reasons less, or a lower effort"
@@ -71,9 +75,7 @@ def read_object(text: str, schema: Mapping[str, object]) -> object:
     """The one object in the text that satisfies the schema, its strings redacted. Raises InvalidReply."""
     if len(text) > MAX_CHARS:
         raise InvalidReply(f"the reply is longer than {MAX_CHARS} characters")
-    body = _SURROGATE.sub("\ufffd", text).lstrip("\ufeff").strip()
-    thinking = _THINKING.match(body)  # some local servers leave the model's thinking in front of its answer
-    body = body[thinking.end() :].strip() if thinking else body
+    body = without_thinking(_SURROGATE.sub("\ufffd", text).lstrip("\ufeff").strip())
     fence = _FENCE.fullmatch(body)
     try:
         return _only_object((fence[1] if fence else body).strip(), schema)
@@ -81,6 +83,25 @@ def read_object(text: str, schema: Mapping[str, object]) -> object:
         raise InvalidReply(f"the reply is not valid JSON: {error}") from error
     except RecursionError as error:
         raise InvalidReply("the reply is nested too deeply") from error
+
+
+def without_thinking(text: str) -> str:
+    """The text without the thinking that some local servers leave in front of a model's answer."""
+    thinking = _THINKING.match(text)
+    return text[thinking.end() :].strip() if thinking else text
+
+
+def redacted_json(text: str) -> str:
+    """The text with its secrets masked, and otherwise as it is, whether it is JSON or not.
+
+    What is JSON is masked in its strings: a mask put across a quotation mark would break it.
+    """
+    try:
+        value = _DECODER.decode(text)
+        tidy = _tidy(value)
+    except (ValueError, RecursionError):
+        return redact_text(_SURROGATE.sub("\ufffd", text))
+    return text if tidy == value else canonical_json(tidy)
 
 
 def _only_object(body: str, schema: Mapping[str, object]) -> object:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from recall.models.turns import ToolCall, ToolSpec, TurnRequest
 from recall.prompts import Prompt
 from recall.types import Role, TopicCard
 
@@ -86,7 +87,10 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a provider returned for one started request. Tokens and cost are None where it did not say."""
+    """What a provider returned for one started request. Tokens and cost are None where it did not say.
+
+    `calls` only where tools were sent along.
+    """
 
     text: str
     finish_reason: str
@@ -94,6 +98,7 @@ class ModelReply:
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost_usd: float | None = None
+    calls: tuple[ToolCall, ...] = ()
 
 
 @runtime_checkable
@@ -106,9 +111,10 @@ class RemoteModel(Protocol):
 
     async def send(
         self,
-        messages: Sequence[Mapping[str, str]],
+        messages: Sequence[Mapping[str, object]],
         *,
         schema: Mapping[str, object] | None,
+        tools: Sequence[ToolSpec] = (),
         max_output_tokens: int,
         timeout: float,  # noqa: ASYNC109 - the request's own limit: one cut from outside could not be settled
     ) -> ModelReply: ...
@@ -124,4 +130,23 @@ class LocalModel(Protocol):
 
     def answer(self, request: ModelRequest) -> str:
         """The reply as the JSON text that the request's schema asks for."""
+        ...
+
+
+@runtime_checkable
+class LocalChild(Protocol):
+    """A model inside this process that makes tool calls too."""
+
+    def turn(self, request: TurnRequest) -> ModelReply:
+        """The reply with its `calls`, judged like any other; tokens and cost are not looked at."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A model that has something to load or to check first: it is no part of a request, so neither charge nor deadline
+    has begun."""
+
+    def prepare(self, *, tools: bool = False) -> None:
+        """Raise ModelError where nothing could be sent, or `unsupported_repair_model` where `tools` could not."""
         ...

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 _PIECE = 65_536
+# The keys of a request's JSON, whoever's: inside a text of it their quotation marks are escaped.
+_TOOLS = b'"tools"'
+_CONVERSATION = (b'"messages"', b'"contents"', b'"input"', b'"prompt"')
 ELSEWHERE = "the server sent us elsewhere; it was not followed"
 _IDENTITY = ("", "identity")
 _ZLIB = ("gzip", "x-gzip", "deflate")
@@ -28,10 +31,16 @@ class WireError(Exception):
 
 @dataclass(slots=True)
 class Wire:
-    """One request of ours: how many bytes its answers may have, and why they were given up."""
+    """One request of ours: how many bytes its answers may have, and why they were given up.
+
+    With `tools` it goes out only with its tools: litellm leaves them out, or writes them into the prompt, where it
+    thinks that a model takes none. `toolless` says that it would have gone without.
+    """
 
     limit: int
+    tools: bool = False
     fault: str = ""
+    toolless: bool = False
 
     def give_up(self, fault: str) -> WireError:
         """The error to raise."""
@@ -44,14 +53,20 @@ class Wire:
         if self.limit < 0:
             raise self.give_up("the answer is far longer than what was asked for; the rest was not read")
 
+    def admit(self, body: bytes) -> None:
+        """Look at what is about to be sent. Raises WireError for a model request that has lost its tools."""
+        if self.tools and _TOOLS not in body and any(name in body for name in _CONVERSATION):
+            self.toolless = True
+            raise self.give_up("the request would have gone without its tools")
+
 
 _current: ContextVar[Wire | None] = ContextVar("wire", default=None)
 
 
 @contextmanager
-def on_wire(limit: int) -> Iterator[Wire]:
+def on_wire(limit: int, *, tools: bool = False) -> Iterator[Wire]:
     """What is sent inside belongs to the wire that this gives."""
-    wire = Wire(limit)
+    wire = Wire(limit, tools)
     token = _current.set(wire)
     try:
         yield wire
@@ -86,6 +101,7 @@ def guard_httpx() -> None:
     @functools.wraps(send_async)
     async def guarded(self: Any, request: Any, *, stream: bool = False, **more: Any) -> Any:
         wire = _current.get() or Wire(1 << 62)
+        wire.admit(await request.aread())
         response = await send_async(self, request, stream=True, **more | {"follow_redirects": False})
         try:
             if 300 <= response.status_code < 400:

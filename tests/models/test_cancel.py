@@ -27,7 +27,7 @@ class SlowModel:
         self.open = self.most = self.sent = self.torn = 0
         self._stubborn = stubborn
 
-    async def send(self, messages: Sequence[Mapping[str, str]], **_: Any) -> ModelReply:
+    async def send(self, messages: Sequence[Mapping[str, object]], **_: Any) -> ModelReply:
         self.sent += 1
         self.open += 1
         self.most = max(self.most, self.open)
@@ -103,7 +103,7 @@ def test_waiting_for_a_place_is_not_on_the_deadline(setting: Setting) -> None:
     setting.limits = replace(setting.limits, concurrency=1, request_seconds=1.4)
 
     class Steady(SlowModel):
-        async def send(self, messages: Sequence[Mapping[str, str]], **_: Any) -> ModelReply:
+        async def send(self, messages: Sequence[Mapping[str, object]], **_: Any) -> ModelReply:
             await asyncio.sleep(0.5)
             return ModelReply(GOOD, "stop")
 
@@ -211,7 +211,7 @@ def test_cancels_while_the_connection_is_closed(setting: Setting) -> None:
 
 def test_a_wait_between_tries_ends_with_the_cancel(setting: Setting) -> None:
     class Limited(SlowModel):
-        async def send(self, messages: Sequence[Mapping[str, str]], **_: Any) -> ModelReply:
+        async def send(self, messages: Sequence[Mapping[str, object]], **_: Any) -> ModelReply:
             self.sent += 1
             failure = Transient("rate_limited", "slow down")
             failure.retry_after = 60.0
@@ -234,7 +234,7 @@ def test_a_wait_between_tries_ends_with_the_cancel(setting: Setting) -> None:
 
 def test_one_failure_of_many_leaves_no_request_behind(setting: Setting) -> None:
     class Mixed(SlowModel):
-        async def send(self, messages: Sequence[Mapping[str, str]], **_: Any) -> ModelReply:
+        async def send(self, messages: Sequence[Mapping[str, object]], **_: Any) -> ModelReply:
             if messages[-1]["content"] == "q0":
                 await until(lambda: self.open == 2)
                 asyncio.get_running_loop().call_later(0.05, self.gate.set)

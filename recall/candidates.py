@@ -12,7 +12,8 @@ from recall import query as querying
 from recall import ranking
 from recall.errors import StateError
 from recall.index import hits, matches
-from recall.index.matches import Filters, Matches
+from recall.index.filters import Filters
+from recall.index.matches import Matches
 from recall.query import Query
 from recall.ranking import Hit
 from recall.search_request import SearchRequest

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from recall.errors import ArgumentError
 from recall.index import catalogue, reads
-from recall.index.matches import Filters
+from recall.index.filters import Filters
 from recall.timewindow import ALWAYS, Window
 
 MODES = ("hybrid", "keyword", "semantic")

@@ -15,7 +15,7 @@ from recall.candidates import Candidates
 from recall.found import Found
 from recall.index import hits, reads
 from recall.index.database import Database, profile_number
-from recall.index.matches import Filters
+from recall.index.filters import Filters
 from recall.query import Query
 from recall.ranking import Hit
 from recall.search_request import (

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from recall import labels
-from recall.index.matches import Filters
+from recall.index.filters import Filters
 
 
 def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:

@@ -16,8 +16,8 @@ from types import ModuleType
 
 from recall import labels, segment
 from recall.index import fulltext, fulltext_fts4, fulltext_fts5
+from recall.index.filters import Filters
 from recall.query import Query, Term
-from recall.timewindow import ALWAYS, Window
 
 ENGINES: Mapping[str, ModuleType] = {"fts5": fulltext_fts5, "fts4": fulltext_fts4}
 POOL = 300  # matches kept of one query and layer
@@ -25,79 +25,6 @@ MOST_TERMS = 32  # rarest first
 COMMON_SHARE, COMMON_LEAST = 0.05, 5000  # a term in more entries than both only scores candidates
 NEWEST = 2000  # candidates where every term is common
 LITERAL_ENTRIES = 20_000  # entries that the way without the index looks at, newest first
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What a match has to be. `hidden` are marks that keep an entry out; numbers, not ids."""
-
-    profile_no: int
-    roles: tuple[str, ...]
-    hidden: tuple[str, ...] = ()
-    delegates: bool = False
-    window: Window = ALWAYS
-    conversation_no: int | None = None
-    topic_nos: tuple[int, ...] | None = None
-    without: tuple[int, ...] = ()
-    without_entries: tuple[tuple[int, str], ...] = ()
-    narrow_roles: bool = False
-
-    def conversations(self) -> str:
-        """The condition on a conversation `c`."""
-        clauses = ["c.profile_no = :profile"]
-        if not self.delegates and self.conversation_no is None:
-            clauses.append("c.sidechain = 0")
-        if self.conversation_no is not None:
-            clauses.append("c.conversation_no = :conversation")
-        if self.without:
-            clauses.append("c.conversation_no NOT IN (SELECT value FROM json_each(:without))")
-        if self.topic_nos is not None:
-            clauses.append("""c.conversation_no IN (
-                SELECT f.conversation_no FROM memberships AS m JOIN facets AS f USING (facet_no)
-                WHERE m.topic_no IN (SELECT value FROM json_each(:topics)))""")
-        return " AND ".join(clauses)
-
-    def entries(self) -> str:
-        """The condition on an entry `e` of a conversation `c`."""
-        clauses = [self.conversations(), "e.role IN (SELECT value FROM json_each(:roles))"]
-        if self.hidden:
-            hidden = " AND ".join(f"instr(' ' || e.marks || ' ', ' {mark} ') = 0" for mark in self.hidden)
-            clauses.append(f"(e.marks = 'active' OR ({hidden}))")
-        if self.window.start is not None:
-            clauses.append("e.at >= :start")
-        if self.window.end is not None:
-            clauses.append("e.at < :end")
-        if self.without_entries:
-            clauses.append("""NOT EXISTS (
-                SELECT 1 FROM json_each(:seen) AS s
-                WHERE s.value ->> 0 = e.conversation_no AND s.value ->> 1 = e.entry_id)""")
-        return " AND ".join(clauses)
-
-    def values(self) -> dict[str, object]:
-        """The parameters of both conditions."""
-        return {
-            "profile": self.profile_no,
-            "conversation": self.conversation_no,
-            "roles": json.dumps(self.roles),
-            "start": self.window.start,
-            "end": self.window.end,
-            "without": json.dumps(self.without),
-            "seen": json.dumps(self.without_entries),
-            "topics": json.dumps(self.topic_nos),
-        }
-
-    def scope(self) -> list[list[str]]:
-        """Words of the scope column that say the same as a part of the conditions, where that leaves little."""
-        narrow: list[list[str]] = []
-        if self.conversation_no is not None:
-            narrow.append([f"{fulltext.SCOPE}c{self.conversation_no}"])
-        if self.narrow_roles:
-            narrow.append([fulltext.SCOPE + role for role in self.roles])
-        if self.window.start is not None and self.window.end is not None:
-            months = range(fulltext.month(self.window.start), fulltext.month(self.window.end - 1) + 1)
-            if len(months) <= 24:
-                narrow.append([f"{fulltext.SCOPE}m{month}" for month in months])
-        return narrow
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,86 @@
+"""What an entry has to be to be found, as conditions in SQL and as words of the text index's scope column."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from recall.index import fulltext
+from recall.timewindow import ALWAYS, Window
+from recall.types import ROLES
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a match has to be. `hidden` are marks that keep an entry out; numbers, not ids."""
+
+    profile_no: int
+    roles: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    delegates: bool = False
+    window: Window = ALWAYS
+    conversation_no: int | None = None
+    topic_nos: tuple[int, ...] | None = None
+    without: tuple[int, ...] = ()
+    without_entries: tuple[tuple[int, str], ...] = ()
+    narrow_roles: bool = False
+
+    def conversations(self) -> str:
+        """The condition on a conversation `c`."""
+        clauses = ["c.profile_no = :profile"]
+        if not self.delegates and self.conversation_no is None:
+            clauses.append("c.sidechain = 0")
+        if self.conversation_no is not None:
+            clauses.append("c.conversation_no = :conversation")
+        if self.without:
+            clauses.append("c.conversation_no NOT IN (SELECT value FROM json_each(:without))")
+        if self.topic_nos is not None:
+            clauses.append("""c.conversation_no IN (
+                SELECT f.conversation_no FROM memberships AS m JOIN facets AS f USING (facet_no)
+                WHERE m.topic_no IN (SELECT value FROM json_each(:topics)))""")
+        return " AND ".join(clauses)
+
+    def entries(self) -> str:
+        """The condition on an entry `e` of a conversation `c`."""
+        clauses = [self.conversations(), f"e.role IN ({self._roles()})"]
+        if self.hidden:
+            hidden = " AND ".join(f"instr(' ' || e.marks || ' ', ' {mark} ') = 0" for mark in self.hidden)
+            clauses.append(f"(e.marks = 'active' OR ({hidden}))")
+        if self.window.start is not None:
+            clauses.append("e.at >= :start")
+        if self.window.end is not None:
+            clauses.append("e.at < :end")
+        if self.without_entries:
+            clauses.append("""NOT EXISTS (
+                SELECT 1 FROM json_each(:seen) AS s
+                WHERE s.value ->> 0 = e.conversation_no AND s.value ->> 1 = e.entry_id)""")
+        return " AND ".join(clauses)
+
+    def values(self) -> dict[str, object]:
+        """The parameters of both conditions."""
+        return {
+            "profile": self.profile_no,
+            "conversation": self.conversation_no,
+            "start": self.window.start,
+            "end": self.window.end,
+            "without": json.dumps(self.without),
+            "seen": json.dumps(self.without_entries),
+            "topics": json.dumps(self.topic_nos),
+        }
+
+    def scope(self) -> list[list[str]]:
+        """Words of the scope column that say the same as a part of the conditions, where that leaves little."""
+        narrow: list[list[str]] = []
+        if self.conversation_no is not None:
+            narrow.append([f"{fulltext.SCOPE}c{self.conversation_no}"])
+        if self.narrow_roles:
+            narrow.append([fulltext.SCOPE + role for role in self.roles])
+        if self.window.start is not None and self.window.end is not None:
+            months = range(fulltext.month(self.window.start), fulltext.month(self.window.end - 1) + 1)
+            if len(months) <= 24:
+                narrow.append([f"{fulltext.SCOPE}m{month}" for month in months])
+        return narrow
+
+    def _roles(self) -> str:
+        """As constants: a list that is bound is read again for every entry that is looked at."""
+        return ", ".join(f"'{role}'" for role in ROLES if role in self.roles)

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from recall.errors import RecallError
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
@@ -19,6 +20,25 @@ def text(operation: str, answer: Answer, command: str = "") -> str:
     if answer.get("next_cursor"):
         lines.append(f"more: {one_line(command)} --cursor {answer['next_cursor']}")
     return "\n".join(lines)
+
+
+def again(command: Sequence[str]) -> list[str]:
+    """The words of a command without its cursor: what the next page is asked with."""
+    words = list(command)
+    if "--cursor" in words:
+        place = words.index("--cursor")
+        del words[place : place + 2]
+    return [word for word in words if not word.startswith("--cursor=")]
+
+
+def error(wrong: RecallError) -> list[str]:
+    """An error as a person reads it: what happened, the question where one is open, what to do."""
+    lines = [visible(f"error: {wrong.message} ({wrong.code})")]
+    if "question" in wrong.data:
+        lines.append(visible(f"  {wrong.data['question']}"))
+    if wrong.hint:
+        lines.append(visible(f"  {wrong.hint}"))
+    return lines
 
 
 def _size(number: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from recall import errors, settings
-from recall.surfaces.cli import cli
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.render import _RENDERERS
+from recall.surfaces.words import cli
 from tests.shared import ROOT
 
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")

@@ -1,0 +1,94 @@
+"""One operation, run for whatever face asked: settings, session, and every failure as an error document.
+
+The faces differ in how they are asked and how they show the answer; what happens in between stands here once.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recall import settings
+from recall.errors import RecallError, SourceError, StateError
+from recall.index.database import translated
+from recall.run import Cancellation, Progress
+from recall.surfaces.operations import Operation
+from recall.surfaces.session import Session
+
+BLOCKED = frozenset({"consent_required", "work_budget", "daily_budget", "lease_held"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An operation with its checked arguments. `overrides` are settings: profile, current, cwd."""
+
+    operation: Operation
+    arguments: Mapping[str, object]
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The document of contract.md with its exit code. `error` is what the document says, where it is one."""
+
+    document: Mapping[str, object]
+    exit_code: int
+    error: RecallError | None = None
+
+
+def answer(asked: Asked, report: Callable[[Progress], None], cancellation: Cancellation) -> Answered:
+    """Run the operation. Raises nothing but BrokenPipeError and what is no Exception."""
+    database: Path | None = None
+    try:
+        chosen = settings.load(overrides=asked.overrides)
+        database = chosen.database
+        session = Session(chosen, report, cancellation)
+        try:
+            with translated(database):
+                document = asked.operation.run(session, asked.arguments)
+        finally:
+            session.close()
+    except RecallError as error:
+        return failed(error)
+    except BrokenPipeError:
+        raise
+    except (OSError, sqlite3.Error) as error:
+        return failed(_from_system(error, database))
+    except Exception as error:  # noqa: BLE001 - the last border: an unforeseen fault must not print a log's text
+        return failed(_fault(error))
+    return Answered(document, asked.operation.exit_code(document))
+
+
+def failed(error: RecallError) -> Answered:
+    """An error as an answer."""
+    return Answered(error.as_json(), exit_code_of(error), error)
+
+
+def exit_code_of(error: RecallError) -> int:
+    """The exit code of an error."""
+    if error.code == "cancelled":
+        return 130
+    if error.code in BLOCKED:
+        return 3
+    return 2 if error.code == "usage" else 1
+
+
+def _from_system(error: OSError | sqlite3.Error, database: Path | None) -> StateError:
+    where = str(getattr(error, "filename", None) or database)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StateError("disk_full", f"No space left while writing near {where}", "free some space")
+    reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    return StateError("index_unavailable", f"The system refused a file: {reason} ({where})", "check its permissions")
+
+
+def _fault(error: Exception) -> SourceError:
+    """Name the fault by type and place only: its message may hold text of a conversation."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}:{frame.lineno}"
+    message = f"Internal fault: {type(error).__name__} at {where}; nothing was published"
+    return SourceError("internal", message, "please report it with this line")

@@ -53,6 +53,21 @@ def grant(run: Run) -> dict[str, object]:
         return consents(run.settings, connection, number)
 
 
+def confirm(run: Run, token: str) -> None:
+    """Record the yes that the token of a `consent_required` answer carries back.
+
+    Raises ArgumentError `not_found` where it is not for what the settings name now: nobody was asked about that.
+    """
+    with run.database.write() as connection:
+        number = ensure_profile(connection, run.settings.profile, run.clock())
+        wanted = None if run.settings.offline else destination_of(run.settings, number)
+        if wanted is None or wanted.token != token:
+            hint = "ask without it; the answer carries the question that is open now, if there is one"
+            raise ArgumentError("not_found", "The token belongs to no question that is open", hint)
+        if not consent.covers(connection, wanted):
+            consent.grant(connection, wanted, run.clock())
+
+
 def revoke(run: Run) -> dict[str, object]:
     """Take back every yes of the profile."""
     with run.database.write() as connection:

@@ -96,6 +96,8 @@ class Curator:
             lease.acquire(
                 connection, self._profile_no, source.path, self._owner, self._run.database.path, self._run.clock()
             )
+            if self._run.follower is not None:
+                self._run.follower.begin(connection, self._profile_no, self._run)
         try:
             if not stands(self._run.database, self._profile_no, source, standing):
                 # Another run was faster, and had the lease until now: begin again from what it made.

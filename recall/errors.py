@@ -122,3 +122,15 @@ class StateError(RecallError):
     free_codes = frozenset(
         {"consent_required", "work_budget", "daily_budget", "lease_held", "topic_state_changed", "cancelled"}
     )
+
+
+def from_json(document: Mapping[str, object]) -> RecallError | None:
+    """The error of an error document of ours (another process wrote it); None for any other document."""
+    body = document.get("error")
+    if not isinstance(body, Mapping):
+        return None
+    code, data = str(body.get("code")), body.get("data")
+    kind = next((each for each in (SourceError, ArgumentError, ModelError, StateError) if code in each.codes), None)
+    if kind is None:
+        return None
+    return kind(code, str(body.get("message")), str(body.get("hint")), data if isinstance(data, Mapping) else None)

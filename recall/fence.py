@@ -41,6 +41,13 @@ def fenced(blocks: Sequence[Block]) -> str:
     return _opening(code) + "".join(_rendered(block, code) for block in blocks) + _closing(code)
 
 
+def around(text: str) -> str:
+    """A text from history in a fence of its own, for whoever reads an answer of ours."""
+    block = Block("", text)
+    code = _code([block])
+    return f"{_opening(code)}{text}\nHISTORY {code}>>>"
+
+
 def frame() -> str:
     """A fence around nothing, to measure what it costs."""
     return _opening(_SAMPLE_CODE) + _closing(_SAMPLE_CODE)

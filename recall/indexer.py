@@ -13,6 +13,7 @@ import errno
 import sqlite3
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from recall import conversations
@@ -228,7 +229,7 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
         )
         run.cancellation.listen(road.cancel)
         try:
-            with Owner(run.database.path) as owner:
+            with _owner(run) as owner:
                 meter = meter_for(run.settings, pace.halvings(run.database, run.settings))
                 await work(Curator(run, profile_no, owner, road, meter))
         finally:
@@ -236,6 +237,13 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
         return road.calls
 
     return asyncio.run(whole())
+
+
+def _owner(run: Run) -> AbstractContextManager[Owner]:
+    """The owner of the run's leases; where the run is followed, it lives until its end is written down."""
+    if run.follower is None:
+        return Owner(run.database.path)
+    return contextlib.nullcontext(run.follower.owner(run.database.path))
 
 
 def _reclaim(run: Run, profile_no: int) -> None:

@@ -32,6 +32,12 @@ def load(name: str) -> Prompt:
     return Prompt(name, instructions, schema, sha256_text(instructions + "\x00" + canonical_json(schema)))
 
 
+@functools.cache
+def capability() -> str:
+    """The static text that tells a model when and how to use recall: always the same bytes, wherever it is carried."""
+    return _folder().joinpath("capability.md").read_bytes().decode("utf-8")
+
+
 def _folder() -> Traversable:
     packaged = resources.files("recall").joinpath("_prompts")
     return packaged if packaged.is_dir() else Path(__file__).resolve().parent.parent / "prompts"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
 from recall.errors import StateError
 from recall.index.database import Database
+from recall.index.lease import Owner
 from recall.settings import Settings
 
 
@@ -75,9 +79,19 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+class Follower(Protocol):
+    """Who is told of a run as it happens, because somebody follows it from outside."""
+
+    def owner(self, database: Path) -> Owner:
+        """The owner of the run's leases, which outlives the work."""
+
+    def begin(self, connection: sqlite3.Connection, profile_no: int, run: Run) -> None:
+        """Work has begun. Called in the open transaction that takes the first lease, and all later ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One command's run."""
+    """One command's run. `follower`: where somebody follows it."""
 
     settings: Settings
     database: Database
@@ -85,3 +99,4 @@ class Run:
     report: Callable[[Progress], None]
     clock: Callable[[], int] = now_ms
     run_id: str = field(default_factory=lambda: "r_" + secrets.token_hex(6))
+    follower: Follower | None = None

@@ -61,6 +61,11 @@ class Settings:
         """True where the built-in analyser is the model: nothing is sent, nothing is capped."""
         return self.model == OFFLINE
 
+    def as_overrides(self) -> dict[str, str]:
+        """What the caller said of itself, for another process that loads settings from the same environment."""
+        said = {"profile": self.profile, "cwd": self.cwd, "current": ":".join(self.current) if self.current else None}
+        return {name: value for name, value in said.items() if value is not None}
+
 
 def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, str] | None = None) -> Settings:
     """Settings from `overrides` (command line), then the environment, then config.toml, then the defaults.

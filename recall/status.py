@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
 from dataclasses import asdict
 
-from recall import conversations
+from recall import conversations, jobs
 from recall.consents import consents
-from recall.index import fulltext, jobs, lease, ledger, stored
+from recall.index import fulltext, lease, ledger, runs, stored
+from recall.index import jobs as queue
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.models.endpoints import endpoint_of
 from recall.run import now_ms
@@ -23,8 +24,8 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
         if number is None:
             number = -1
         generation = connection.execute("SELECT generation FROM profiles WHERE profile_no = ?", (number,)).fetchone()
-        waiting = jobs.waiting(connection, number)
-        leases = lease.all_of(connection, number)
+        waiting = queue.waiting(connection, number)
+        working = _jobs(connection, number, database)
         counts = stored.counts(connection, number)
         calls_today = ledger.calls_today(connection, number, now_ms())
         spent = [asdict(one) for one in ledger.spent(connection, number)] if cost else None
@@ -47,7 +48,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
                 if j.code is not None
             ],
         },
-        "jobs": [_job(held, database) for held in leases],
+        "jobs": working,
         "calls_today": calls_today,
         "caps": {
             "batch_sessions": settings.batch_sessions,
@@ -73,9 +74,18 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
     return answer if spent is None else answer | {"cost": spent}
 
 
-def _job(held: lease.Lease, database: Database) -> Mapping[str, object]:
+def _jobs(connection: sqlite3.Connection, profile_no: int, database: Database) -> list[dict[str, object]]:
+    """The latest jobs, and what runs that are no jobs (a command in a terminal) work on, or left when they died."""
+    found = jobs.shown(connection, profile_no, database)
+    owners = {job.owner for job in runs.latest(connection, profile_no, database.path)}
+    others = [held for held in lease.all_of(connection, profile_no) if held.owner not in owners]
+    return [*found, *(_job(held, database) for held in others)]
+
+
+def _job(held: lease.Lease, database: Database) -> dict[str, object]:
     alive = lease.is_alive(database.path, held.owner)
     return {
+        "job_id": None,
         "source": held.source,
         "state": "running" if alive else "interrupted",
         "stage": held.stage,

@@ -45,6 +45,24 @@ CREATE TABLE leases (
     UNIQUE (profile_no, source)
 ) STRICT;
 
+-- Index runs that somebody follows from outside: started by a tool, or in the background. That a running one lives is
+-- proved by its owner's OS lock (lease.py); its leases say how far it is, the ledger under its run what it sent.
+CREATE TABLE jobs (
+    job_no          INTEGER PRIMARY KEY,
+    job_id          TEXT NOT NULL UNIQUE,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    words           TEXT NOT NULL,                  -- the command that goes on with it
+    run             TEXT NOT NULL,
+    owner           TEXT NOT NULL,
+    detached        INTEGER NOT NULL,               -- goes on when who asked has gone
+    started_at      INTEGER NOT NULL,
+    cancel_at       INTEGER,                        -- when somebody asked for its end
+    ended_at        INTEGER,
+    state           TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed', 'cancelled')),
+    answer          TEXT                            -- its document, once it has ended
+) STRICT;
+CREATE INDEX jobs_of_profile ON jobs (profile_no, job_no);
+
 CREATE TABLE conversations (
     conversation_no INTEGER PRIMARY KEY,
     conversation_id TEXT NOT NULL UNIQUE,

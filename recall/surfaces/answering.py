@@ -15,7 +15,7 @@ from pathlib import Path
 from recall import settings
 from recall.errors import RecallError, SourceError, StateError
 from recall.index.database import translated
-from recall.run import Cancellation, Progress
+from recall.run import Cancellation, Follower, Progress
 from recall.surfaces.operations import Operation
 from recall.surfaces.session import Session
 
@@ -41,13 +41,18 @@ class Answered:
     error: RecallError | None = None
 
 
-def answer(asked: Asked, report: Callable[[Progress], None], cancellation: Cancellation) -> Answered:
+def answer(
+    asked: Asked,
+    report: Callable[[Progress], None],
+    cancellation: Cancellation,
+    follower: Follower | None = None,
+) -> Answered:
     """Run the operation. Raises nothing but BrokenPipeError and what is no Exception."""
     database: Path | None = None
     try:
         chosen = settings.load(overrides=asked.overrides)
         database = chosen.database
-        session = Session(chosen, report, cancellation)
+        session = Session(chosen, report, cancellation, follower)
         try:
             with translated(database):
                 document = asked.operation.run(session, asked.arguments)

@@ -57,6 +57,8 @@ def _main(words: list[str]) -> int:
 def _show(asked: Asked, answered: Answered, words: Sequence[str]) -> int:
     if answered.error is not None:
         return _say(answered, as_json=asked.as_json)
+    if asked.operation.on_stdio:
+        return answered.exit_code  # standard output belongs to its protocol
     if asked.as_json:
         click.echo(json_text(answered.document))
     else:

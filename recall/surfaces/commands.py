@@ -11,6 +11,7 @@ from recall import (
     doctor,
     dryrun,
     indexer,
+    jobs,
     originals,
     reader,
     searcher,
@@ -20,6 +21,7 @@ from recall import (
 )
 from recall.hosts.catalogue import HOSTS
 from recall.run import now_ms
+from recall.surfaces import job_calls
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 
@@ -84,6 +86,10 @@ def _index(session: Session, arguments: Arguments) -> Answer:
     file, force = str(arguments["file"]), bool(arguments.get("force"))
     if arguments.get("dry_run"):
         return dryrun.one(session.settings, session.for_reading(), file, session.cancellation, force=force)
+    if arguments.get("detach"):
+        return job_calls.detach(session, _named("index"), arguments)
+    if token := _text(arguments, "confirm"):
+        consents.confirm(session.run(), token)
     return indexer.index(session.run(), file, force=force)
 
 
@@ -91,7 +97,22 @@ def _index_all(session: Session, arguments: Arguments) -> Answer:
     sessions, calls = _optional_number(arguments, "sessions"), _optional_number(arguments, "calls")
     if arguments.get("dry_run"):
         return dryrun.batch(session.settings, session.for_reading(), sessions, session.cancellation)
+    if arguments.get("detach"):
+        return job_calls.detach(session, _named("index-all"), arguments)
     return indexer.index_all(session.run(), sessions=sessions, calls=calls)
+
+
+def _jobs_list(session: Session, _arguments: Arguments) -> Answer:
+    return jobs.listing(session.settings, session.for_reading())
+
+
+def _jobs_follow(session: Session, arguments: Arguments) -> Answer:
+    job_id = str(arguments["job"])
+    return jobs.follow(session.settings, session.for_reading(), job_id, session.report, session.cancellation)
+
+
+def _jobs_cancel(session: Session, arguments: Arguments) -> Answer:
+    return jobs.cancel(session.run(), str(arguments["job"]))
 
 
 def _rebuild(session: Session, _arguments: Arguments) -> Answer:
@@ -125,9 +146,20 @@ def _batch_exit(answer: Arguments) -> int:
     return 1 if answer.get("failed") else 0
 
 
+def _serve(session: Session, _arguments: Arguments) -> Answer:
+    from recall.surfaces.serve import Server  # it runs the operations of this table
+    from recall.surfaces.wire import standard_streams
+
+    with standard_streams() as wire:
+        server = Server(wire, session.settings)
+        session.cancellation.listen(server.stop)
+        server.run()
+    return {}
+
+
 def _search(session: Session, arguments: Arguments) -> Answer:
     request = searcher.SearchRequest(
-        queries=(" ".join(_texts(arguments, "query")),),
+        queries=_texts(arguments, "queries") or (" ".join(_texts(arguments, "query")),),
         mode=_text(arguments, "mode") or "keyword",
         topic_id=_text(arguments, "topic"),
         conversation_id=_text(arguments, "conversation"),
@@ -185,6 +217,19 @@ _TIME = (
     Parameter("to", "Entries before this time."),
 )
 
+_DETACH = Parameter("detach", "Answer with a job id at once; the work goes on in the background.", "flag")
+_JOB = Parameter("job", "Its id.", positional=True, required=True)
+
+
+def _named(name: str) -> Operation:
+    return next(one for one in OPERATIONS if one.name == name)
+
+
+def _was_done(answer: Arguments) -> bool:
+    job = answer["job"]
+    return isinstance(job, Mapping) and job["state"] == "done"
+
+
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "status",
@@ -224,6 +269,8 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("dry_run", "Say what would be sent, and send nothing.", "flag"),
             Parameter("force", "Analyse again though nothing changed.", "flag"),
             Parameter("no_repair", "Publish without topic repair (this version has none).", "flag"),
+            Parameter("confirm", "The token of a consent_required answer: your yes to its question."),
+            _DETACH,
         ),
         _batch_exit,
     ),
@@ -235,9 +282,19 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("sessions", "At most so many conversations.", "number", minimum=1, maximum=100_000),
             Parameter("calls", "At most so many model calls.", "number", minimum=0, maximum=1_000_000),
             Parameter("dry_run", "Say what would be sent, and send nothing.", "flag"),
+            _DETACH,
         ),
         _batch_exit,
     ),
+    Operation("jobs list", "List the index runs in the background, the latest first.", _jobs_list),
+    Operation(
+        "jobs follow",
+        "Wait for the end of such a run, and show what it came to.",
+        _jobs_follow,
+        (_JOB,),
+        lambda answer: 0 if _was_done(answer) else 1,
+    ),
+    Operation("jobs cancel", "End such a run; the same words go on with it later.", _jobs_cancel, (_JOB,)),
     Operation(
         "rebuild",
         "Drop the cached model replies, rebuild the text index, and queue everything again.",
@@ -300,5 +357,11 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("rebuild_text_index", "Build the text index again from the stored text.", "flag"),
         ),
         lambda answer: 0 if answer.get("ok") else 1,
+    ),
+    Operation(
+        "serve",
+        "Serve a host package over standard input and output (docs/serve.md).",
+        _serve,
+        on_stdio=True,
     ),
 )

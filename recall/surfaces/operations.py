@@ -44,13 +44,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One row: `name` may be two words (`sources add`). `exit_code` reads the answer; errors have their own codes."""
+    """One row: `name` may be two words (`sources add`). `exit_code` reads the answer; errors have their own codes.
+
+    `on_stdio`: it speaks a protocol on standard input and output, so it is for programs and says nothing at its end.
+    """
 
     name: str
     summary: str
     run: Callable[[Session, Mapping[str, object]], dict[str, object]]
     parameters: tuple[Parameter, ...] = ()
     exit_code: Callable[[Mapping[str, object]], int] = lambda answer: 0
+    on_stdio: bool = False
 
     def schema(self) -> dict[str, object]:
         """The JSON Schema of all arguments: unknown keys are refused on every road."""

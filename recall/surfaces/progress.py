@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-_JSON_SECONDS = 0.2
+_SECONDS = 0.2
 
 
 class Reporter:
@@ -35,22 +35,33 @@ class Reporter:
         """Nothing is open."""
 
 
+class Pace:
+    """How often a program is told: each new stage, the end of one, and at most five times a second in between."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, str] = ("", "")
+        self._at = 0.0
+
+    def is_due(self, progress: Progress) -> bool:
+        """Whether this step is to be told."""
+        stage = (progress.source, progress.stage)
+        if stage == self._last and time.monotonic() - self._at < _SECONDS and progress.done < progress.total:
+            return False
+        self._last, self._at = stage, time.monotonic()
+        return True
+
+
 class JsonLines(Reporter):
-    """One line for each new stage, and at most five a second within one."""
+    """Progress as JSON lines, at a pace."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._closed = False
-        self._last: tuple[str, str] = ("", "")
-        self._at = 0.0
+        self._pace = Pace()
 
     def report(self, progress: Progress) -> None:
-        if self._closed:
+        if self._closed or not self._pace.is_due(progress):
             return
-        stage = (progress.source, progress.stage)
-        if stage == self._last and time.monotonic() - self._at < _JSON_SECONDS and progress.done < progress.total:
-            return
-        self._last, self._at = stage, time.monotonic()
         line = {
             "progress": progress.stage,
             "source": progress.source,

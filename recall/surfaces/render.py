@@ -92,8 +92,7 @@ def _status(answer: Answer) -> Iterable[str]:
     for failed in queue["failed"]:
         yield f"              {one_line(failed['source'])}: {one_line(failed['message'])} ({failed['code']})"
     for job in answer["jobs"]:
-        since = _clock(job["progressed_at"])
-        yield f"job         {job['state']}: {one_line(job['source'])}, {job['stage']} since {since}"
+        yield f"job         {_job(job)}"
     model = answer["model"]
     if model["endpoint"] is None:
         yield "model       offline: the built-in extractive analyser; nothing leaves this machine"
@@ -117,6 +116,32 @@ def _status(answer: Answer) -> Iterable[str]:
         tokens = f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens"
         calls = f"{spent['calls']} calls ({spent['failed']} failed)"
         yield f"spent       {one_line(spent['model'])}: {calls}, {tokens}, {cost}"
+
+
+def _job(job: Answer) -> str:
+    """One job, or one source that another run works on."""
+    what = f"{job['job_id']} {job['state']}" if job["job_id"] else job["state"]
+    if job["source"] is not None:
+        return f"{what}: {one_line(job['source'])}, {job['stage']} since {_clock(job['progressed_at'])}"
+    code = f" ({job['code']})" if job["code"] else ""
+    return f"{what}: {one_line(job['words'])}, started {_clock(job['started_at'])}{code}"
+
+
+def _jobs(answer: Answer) -> Iterable[str]:
+    for job in answer["jobs"]:
+        yield _job(job)
+    if answer["message"]:
+        yield one_line(answer["message"])
+
+
+def _one_job(answer: Answer) -> Iterable[str]:
+    yield _job(answer["job"])
+    ended = answer.get("answer")
+    if isinstance(ended, Mapping) and "error" not in ended:
+        yield from _index(ended)
+    elif isinstance(ended, Mapping):
+        yield one_line(ended["error"]["message"])
+    yield one_line(answer["message"])
 
 
 def _consent_line(consent: Mapping[str, Any]) -> str:
@@ -161,6 +186,9 @@ def _added(answer: Answer) -> Iterable[str]:
 def _index(answer: Answer) -> Iterable[str]:
     if "would_send" in answer:
         yield from _dry_run(answer)
+        return
+    if answer.get("state") == "running":
+        yield one_line(answer["message"])
         return
     for done in answer["completed"]:
         if done["unchanged"]:
@@ -327,6 +355,9 @@ _RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
     "sources remove": _added,
     "index": _index,
     "index-all": _index,
+    "jobs list": _jobs,
+    "jobs follow": _one_job,
+    "jobs cancel": _one_job,
     "rebuild": _rebuild,
     "search": _search,
     "read": _read,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from recall.index.database import Database
-from recall.run import Cancellation, Progress, Run, cancelled
+from recall.run import Cancellation, Follower, Progress, Run, cancelled
 from recall.settings import Settings
 
 
@@ -25,6 +25,7 @@ class Session:
     settings: Settings
     report: Callable[[Progress], None] = _silent
     cancellation: Cancellation = field(default_factory=Cancellation)
+    follower: Follower | None = None
     _open: Database | None = None
 
     def for_reading(self) -> Database:
@@ -41,7 +42,7 @@ class Session:
 
     def run(self) -> Run:
         """A run of a workflow that writes."""
-        return Run(self.settings, self.for_work(), self.cancellation, self.report)
+        return Run(self.settings, self.for_work(), self.cancellation, self.report, follower=self.follower)
 
     def close(self) -> None:
         if self._open is not None:

@@ -19,6 +19,7 @@ _OVERRIDES = ("profile", "current", "cwd")
 _GROUPS = {
     "sources": "Authorise logs outside the hosts' own folders.",
     "consent": "What may be sent where.",
+    "jobs": "Index runs in the background.",
 }
 _ABOUT = """Find again what you and your coding agents already worked out.
 

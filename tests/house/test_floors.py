@@ -58,6 +58,7 @@ FLOORS: dict[str, int] = {
     "recall.originals": 7,
     "recall.ranking": 7,
     "recall.indexer": 7,
+    "recall.jobs": 7,
     "recall.search_request": 7,
     "recall.candidates": 7,
     "recall.found": 7,

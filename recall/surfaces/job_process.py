@@ -1,0 +1,224 @@
+"""An index run in a process of its own, as a job: both ends of it.
+
+A server keeps answering while another process reads, cuts and waits for models; and whatever kills the one leaves the
+other and the index whole. The new process says on standard output, a line each, its job's id, its progress and what it
+came to. It ends in order when its standard input ends, unless it was started detached: then it goes on alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from recall.errors import RecallError, SourceError, from_json
+from recall.jobs import JobRecord
+from recall.run import Cancellation, Progress
+from recall.surfaces.answering import Answered, Asked, answer, failed
+from recall.surfaces.operations import Operation
+from recall.surfaces.progress import Pace
+from recall.surfaces.session import signals_cancel
+from recall.surfaces.terminal import json_text
+
+# With the import path of this process, and without the working directory in front of it.
+_CODE = "import json,sys; s=json.loads(sys.stdin.readline()); sys.path[:]=s['path']; "
+_CODE += "from recall.surfaces.job_process import main; main(s)"
+
+
+class JobProcess:
+    """The process as whoever started it sees it. Made by `start`; all methods may be called from any thread."""
+
+    def __init__(self, child: subprocess.Popen[bytes], report: Callable[[Progress], None]) -> None:
+        self.job_id: str | None = None
+        self.answered: Answered | None = None
+        self._child = child
+        self._report = report
+        self._changed = threading.Condition()
+
+    @classmethod
+    def start(cls, asked: Asked, report: Callable[[Progress], None], *, detached: bool) -> JobProcess:
+        """Start it. A detached one cannot be cancelled through this object once it has a job."""
+        spec = {
+            "path": sys.path,
+            "operation": asked.operation.name,
+            "arguments": {name: value for name, value in asked.arguments.items() if name != "detach"},
+            "overrides": dict(asked.overrides),
+            "detached": detached,
+        }
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-c", _CODE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            **_apart(),
+        )
+        process = cls(child, report)
+        process._send(spec)
+        threading.Thread(target=process._listen, daemon=True).start()
+        return process
+
+    def cancel(self) -> None:
+        """End it in order: its input ends. Safe to call again."""
+        threading.Thread(target=self._hang_up, daemon=True).start()
+
+    def terminate(self) -> None:
+        """End a detached one that has not begun."""
+        self._child.terminate()
+
+    def wait(self, patience: float | None, *, until_begun: bool = False) -> Answered | None:
+        """Its answer; None where it has not ended after `patience` seconds (or, `until_begun`, when it is a job)."""
+
+        def known() -> bool:
+            return self.answered is not None or (until_begun and self.job_id is not None)
+
+        with self._changed:
+            self._changed.wait_for(known, patience)
+            return self.answered
+
+    def _send(self, spec: Mapping[str, object]) -> None:
+        if self._child.stdin is None:
+            raise TypeError("it is a pipe")
+        try:
+            self._child.stdin.write(json.dumps(spec).encode("utf-8") + b"\n")
+            self._child.stdin.flush()
+        except OSError:
+            return  # it has died; its end is noticed where it is listened to
+
+    def _hang_up(self) -> None:
+        if self._child.stdin is not None:
+            try:
+                self._child.stdin.close()
+            except OSError:
+                return
+
+    def _listen(self) -> None:
+        if self._child.stdout is None:
+            raise TypeError("it is a pipe")
+        for line in self._child.stdout:
+            self._take(json.loads(line))
+        self._hang_up()
+        self._child.stdout.close()
+        self._child.wait()
+        self._end(failed(_died()))
+
+    def _take(self, said: Mapping[str, Any]) -> None:
+        if "progress" in said:
+            self._report(Progress(**said["progress"]))
+        elif "job_id" in said:
+            with self._changed:
+                self.job_id = said["job_id"]
+                self._changed.notify_all()
+        else:
+            self._end(Answered(said["document"], said["exit_code"], from_json(said["document"])))
+
+    def _end(self, answered: Answered) -> None:
+        with self._changed:
+            if self.answered is None:
+                self.answered = answered
+            self._changed.notify_all()
+
+
+def _died() -> RecallError:
+    hint = "call it again: it goes on where it was; `history-recall jobs list` shows what was interrupted"
+    return SourceError("internal", "The process of the index run ended before its time", hint)
+
+
+def _apart() -> dict[str, Any]:
+    """Out of reach of the terminal and of signals to the process that starts it."""
+    if sys.platform == "win32":  # pragma: no cover - exercised on Windows only
+        return {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def main(spec: Mapping[str, Any]) -> None:
+    """The new process."""
+    from recall.surfaces.commands import OPERATIONS  # its operations start such processes themselves
+
+    operation = next(one for one in OPERATIONS if one.name == spec["operation"])
+    cancellation, teller = Cancellation(), _Teller()
+    if not spec["detached"]:
+        threading.Thread(target=_until_hung_up, args=(cancellation,), daemon=True).start()
+    with signals_cancel(cancellation):
+        asked = Asked(operation, spec["arguments"], spec["overrides"])
+        answered = _as_job(asked, teller, cancellation, detached=spec["detached"])
+    teller.say({"document": answered.document, "exit_code": answered.exit_code})
+
+
+def _as_job(asked: Asked, teller: _Teller, cancellation: Cancellation, *, detached: bool) -> Answered:
+    with JobRecord(words(asked), cancellation, detached=detached) as record:
+
+        def step(progress: Progress) -> None:
+            if record.job_id is not None:  # its row was written with the first lease, and a step comes after that
+                teller.begun(record.job_id)
+            teller.report(progress)
+
+        answered = answer(asked, step, cancellation, record)
+        if record.job_id is not None:
+            answered = _with_job(answered, record.job_id)
+            record.end(_state(answered), answered.document)
+        return answered
+
+
+def _until_hung_up(cancellation: Cancellation) -> None:
+    while sys.stdin.buffer.read(4096):
+        pass
+    cancellation.cancel()
+
+
+class _Teller:
+    """Says what happens to who started us. Where nobody listens any more, the work does not depend on it."""
+
+    def __init__(self) -> None:
+        self._pace = Pace()
+        self._begun = False
+        self._deaf = False
+
+    def begun(self, job_id: str) -> None:
+        if not self._begun:
+            self._begun = True
+            self.say({"job_id": job_id})
+
+    def report(self, progress: Progress) -> None:
+        if self._pace.is_due(progress):
+            self.say({"progress": asdict(progress)})
+
+    def say(self, line: Mapping[str, object]) -> None:
+        data = json_text(line).encode("utf-8") + b"\n"
+        try:
+            while data and not self._deaf:
+                data = data[os.write(1, data) :]
+        except OSError:
+            self._deaf = True
+
+
+def words(asked: Asked) -> str:
+    """The words of an operation as they are typed, without what was only for this run."""
+    given = {name: value for name, value in asked.arguments.items() if name not in ("confirm", "detach")}
+    return shlex.join([*asked.operation.name.split(), *_options(asked.operation, given)])
+
+
+def _options(operation: Operation, arguments: Mapping[str, object]) -> list[str]:
+    typed: list[str] = []
+    for parameter in operation.parameters:
+        value = arguments.get(parameter.name)
+        if value is None or value is False:
+            continue
+        option = [] if parameter.positional else [f"--{parameter.name.replace('_', '-')}"]
+        values = value if isinstance(value, list) else [value]
+        typed += option if value is True else [word for one in values for word in (*option, str(one))]
+    return typed
+
+
+def _state(answered: Answered) -> str:
+    return {0: "done", 130: "cancelled"}.get(answered.exit_code, "failed")
+
+
+def _with_job(answered: Answered, job_id: str) -> Answered:
+    document = {**answered.document, "job_id": job_id, "state": _state(answered)}
+    return Answered(document, answered.exit_code, answered.error)

@@ -144,6 +144,7 @@ _TOPIC = {
     "first_at": _TEXT,
     "last_at": _TEXT,
 }
+_JOB = {"job_id": str, "state": str, "words": str, "detached": bool, "calls": int, "code": _TEXT, "ended_at": _TEXT}
 _PROGRESS = {"progress": str, "source": str, "done": int, "total": int}
 
 ANSWERS: Mapping[str, Kind] = {
@@ -155,6 +156,9 @@ ANSWERS: Mapping[str, Kind] = {
     "index": _INDEX,
     "index-all": _INDEX,
     "dry-run": _DRY_RUN,
+    "jobs list": {"jobs": [_JOB], "message": str},
+    "jobs follow": {"job": _JOB, "answer": (dict, type(None)), "message": str},
+    "jobs cancel": {"job": _JOB, "message": str},
     "rebuild": {"queued": int, "message": str},
     "search": _SEARCH,
     "read": _READ,

@@ -26,17 +26,20 @@ def test_every_command_answers_in_the_contract_s_form(product: Product) -> None:
         "status": ["--cost"],
         "search": ["mill", "--explain"],
         "read": ["c_nobody"],
+        "jobs follow": ["j_nobody"],
+        "jobs cancel": ["j_nobody"],
         "index": [str(source)],
         "sources add": [str(extra)],
         "sources remove": [str(extra)],
         "browse": [],
         "index-all": ["--sessions", "5"],
     }
-    for operation in OPERATIONS:
+    answering = [operation for operation in OPERATIONS if not operation.on_stdio]
+    for operation in answering:
         product.run(*operation.name.split(), *words.get(operation.name, []))
     conversation = product.rows("SELECT conversation_id FROM conversations")[0][0]
     topic = product.rows("SELECT topic_id FROM topics")[0][0]
-    for operation in OPERATIONS:
+    for operation in answering:
         product.run(
             *operation.name.split(), *(words | {"read": [conversation], "browse": [topic]}).get(operation.name, [])
         )
@@ -45,7 +48,7 @@ def test_every_command_answers_in_the_contract_s_form(product: Product) -> None:
     entry = found["entries"][0]["entry_id"]
     around = product.done("read", conversation, "--entry", entry, "--before", "0", "--after", "0")
     assert [fragment["entry_id"] for fragment in around["fragments"]] == [entry]
-    assert {operation.name for operation in OPERATIONS} <= shapes.ANSWERS.keys()
+    assert {operation.name for operation in answering} <= shapes.ANSWERS.keys()
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ TextOf = Callable[[str], tuple[str, str] | None]
 """From an entry id to the entry's redacted text and the hash of its record."""
 
 MAX_FAULTS_TOLD = 8
+LEAST_WORDS = 4  # fewer of a quote's words in a row stand in many a text by chance
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _SAYING: Mapping[Fault, str] = {
     "entry_not_shown": "no entry with this entry_id was shown",
@@ -220,8 +221,25 @@ class _Checker:
             return found
         fault = found.fault if isinstance(found, Misplaced) else found
         self.dropped[fault] += 1
-        self.faults.append(f"{place}: {_SAYING[fault]}" + _pointer(found))
+        self.faults.append(f"{place}: {_SAYING[fault]}" + (_pointer(found) or self._stretch(citation)))
         return None
+
+    def _stretch(self, citation: CitationReply) -> str:
+        """Which words of the quote do stand in the entry, by number: a text of a log is not repeated in a complaint."""
+        if len(self.faults) >= MAX_FAULTS_TOLD:
+            return ""
+        entry_id, words = citation["entry_id"], citation["quote"].split()
+
+        def stands(first: int, end: int) -> bool:
+            return isinstance(self._citable(entry_id, " ".join(words[first:end])), Evidence)
+
+        first, end = 0, 0
+        for start in range(len(words)):
+            while (stop := start + end - first + 1) <= len(words) and stands(start, stop):
+                first, end = start, stop
+        if end - first < LEAST_WORDS:
+            return ""
+        return f", only its words {first + 1} to {end} do: quote just these"
 
 
 def _pointer(found: Fault | Misplaced) -> str:

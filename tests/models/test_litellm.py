@@ -284,6 +284,7 @@ def test_what_is_sent(setting: Setting, server: ChatServer) -> None:
             {"role": "user", "content": "which word?"},
         ],
         "max_tokens": 4096,
+        "temperature": 0.2,  # only to a server on this machine
         "stream": True,
         "stream_options": {"include_usage": True},
         "response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": SCHEMA, "strict": False}},

@@ -107,6 +107,21 @@ def test_when_nothing_is_left_the_complaint_names_what_failed_and_quotes_nothing
     assert verified(reply(), find, (), at_least=0).facets == ()
 
 
+def test_a_complaint_says_by_number_which_words_of_a_quote_do_stand() -> None:
+    text = "We moved the importer to COPY because the cursor held a lock."
+    shown = shown_in((ShownEntry("e0", "user", text),), Log.of(text).text_of)
+
+    def complaint(quote: str) -> str:
+        with pytest.raises(InvalidReply) as raised:
+            verified(reply(facet("Importer", ("e0", quote))), shown, frozenset(), at_least=1)
+        return raised.value.message
+
+    assert "only its words 2 to 8 do: quote just these" in complaint(
+        "Sadly moved the importer to COPY because the lock was held"
+    )
+    assert "quote just these" not in complaint("the lock was never in the way of it")
+
+
 def test_the_same_claim_is_kept_once() -> None:
     find = shown_in(SHOWN, LOG.text_of)
     first = facet(

@@ -35,8 +35,8 @@ _NO_KEY = "not-needed"  # a server on this machine asks for none, the client lib
 _SPARE_BYTES = 4_000_000
 _TOKEN_BYTES = 1_000
 
-# A server that people run themselves samples at .8 unless told otherwise, and a small model's quotes are then seldom word
-# for word. Not 0: a question that got an invalid reply has to have another chance in the next run.
+# A server that people run themselves samples at .8 unless told otherwise, and a small model's quotes are then seldom
+# word for word. Not 0: a question that got an invalid reply has to have another chance in the next run.
 _STEADY = 0.2
 _OWN_CLIENT = "aiohttp_openai"  # the one road of litellm that does not end in httpx
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recall.hosts.pi import PiLog
+from recall.hosts.reading import open_log
 from recall.models.request import ShownEntry
 from recall.redact import Redactor
 from recall.types import Mark, SourceRef
@@ -69,7 +69,7 @@ def cited(facet: Mapping[str, Any]) -> set[str]:
 
 def read(path: Path, host: str = "pi") -> Labelled:
     """One log as the product reads it: redacted, marks known, entries without text left out."""
-    with PiLog(SourceRef(host, str(path)), Redactor()) as log:
+    with open_log(SourceRef(host, str(path)), Redactor()) as log:
         entries = list(log.entries())
         outline = log.outline()
     shown = tuple(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from recall import cursor as cursors
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
-from recall.hosts.fingerprint import fingerprint
+from recall.hosts.reading import fingerprint
 from recall.index import jobs, stored
 from recall.index.database import Database, profile_number
 from recall.index.stored import Stored
@@ -65,7 +65,7 @@ class Row:
 
     @property
     def source(self) -> str:
-        return self.listed.source.path if self.listed else self._kept().source
+        return self.listed.source.name if self.listed else self._kept().source
 
     @property
     def host(self) -> str:
@@ -146,17 +146,17 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
         kept, queued = _known(connection, settings.profile)
     by_identity = {(s.host, s.host_conversation_id): s for s in kept}
     by_source = {s.source: s for s in kept}
-    paths = {item.source.path for item in listed}
+    paths = {item.source.name for item in listed}
     seen: set[str] = set()
     result: list[Row] = []
     for item in listed:
-        found = by_source.get(item.source.path)
+        found = by_source.get(item.source.name)
         if item.header is not None:
             found = by_identity.get((item.source.host, item.header.host_conversation_id))
         if found is not None:
             seen.add(found.conversation_id)
-        state = _state(item, found, item.source.path in queued)
-        elsewhere = found.source if found is not None and found.source != item.source.path else None
+        state = _state(item, found, item.source.name in queued)
+        elsewhere = found.source if found is not None and found.source != item.source.name else None
         if state == "grown" and found is not None and elsewhere in paths and not _goes_on(item, found):
             state = "indexed"
         copy_of = elsewhere if state == "indexed" and elsewhere in paths else None
@@ -221,7 +221,7 @@ def _state(item: Listed, found: Stored | None, queued: bool) -> str:
         return "queued"
     if found is None:
         return "new"
-    if found.source != item.source.path:  # a moved file or a copy: what is longer than the stored one is news
+    if found.source != item.source.name:  # a moved file or a copy: what is longer than the stored one is news
         return "grown" if item.size > found.size else "indexed"
     if found.same_file(item.size, item.mtime_ns, item.device, item.inode):
         return "indexed"
@@ -251,6 +251,8 @@ def _message(found: Sequence[Row], chosen: Sequence[Row]) -> str | None:
 
 
 def _state_of_missing(kept: Stored) -> str:
+    if not os.path.isabs(kept.source):  # a conversation in a database that no longer has it, or is not there
+        return "gone"
     try:
         os.stat(kept.source)
     except (FileNotFoundError, NotADirectoryError):

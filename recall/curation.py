@@ -17,8 +17,7 @@ from recall.cut import last_cut
 from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand, stands
 from recall.hashing import derived_id
-from recall.hosts.fingerprint import fingerprint
-from recall.hosts.pi import READER_VERSION, PiLog
+from recall.hosts.reading import fingerprint, open_log, reader_version
 from recall.index import lease, publish, stored, topics
 from recall.index.database import translated
 from recall.index.lease import Owner
@@ -94,7 +93,7 @@ class Curator:
         calls = self._road.calls
         with self._run.database.write() as connection:
             lease.acquire(
-                connection, self._profile_no, source.path, self._owner, self._run.database.path, self._run.clock()
+                connection, self._profile_no, source.name, self._owner, self._run.database.path, self._run.clock()
             )
             if self._run.follower is not None:
                 self._run.follower.begin(connection, self._profile_no, self._run)
@@ -127,19 +126,19 @@ class Curator:
 
     def _release(self, source: SourceRef) -> None:
         with self._run.database.write() as connection:
-            lease.release(connection, self._profile_no, source.path, self._owner)
+            lease.release(connection, self._profile_no, source.name, self._owner)
 
     def _nothing_to_do(self, source: SourceRef, indexed: Stored, standing: Standing) -> Curated:
         if standing.touched:  # same contents under another time or inode: keep the listing quiet about it
             with self._run.database.write() as connection:
-                stored.remember_file(connection, indexed.conversation_no, source.path, standing.fingerprint)
+                stored.remember_file(connection, indexed.conversation_no, source.name, standing.fingerprint)
         self._reclaim(source)
         return Curated(source, indexed.conversation_id, None, NO_REPAIR, 0, {})
 
     def _reclaim(self, source: SourceRef) -> None:
         """A run that was killed here has nothing left to go on with."""
         with self._run.database.read() as connection:
-            left = [held for held in self._dead(connection) if held.source == source.path]
+            left = [held for held in self._dead(connection) if held.source == source.name]
         if left:
             with self._run.database.write() as connection:
                 lease.reclaim(connection, self._profile_no, left)
@@ -156,7 +155,7 @@ class Curator:
         redactor = Redactor(known)
         staging = Staging(self._run.database.staging())
         size = standing.fingerprint.size
-        with self._run.cancellation.torn(), PiLog(source, redactor, cancelled=self._run.cancellation) as log:
+        with self._run.cancellation.torn(), open_log(source, redactor, cancelled=self._run.cancellation) as log:
             for reached in staging.fill(log.entries()):
                 self._run.cancellation.check()
                 self._progress(source, "reading", reached, size)
@@ -167,7 +166,7 @@ class Curator:
         if header.title is None:
             outline = replace(outline, header=replace(header, title=_opening_words(staging.opening())))
         if before is not None and header.host_conversation_id != before.host_conversation_id:
-            message = f"{source.path} became another conversation while it was being read; nothing was published"
+            message = f"{source.name} became another conversation while it was being read; nothing was published"
             raise SourceError("source_identity_changed", message, "index it again")
         minted = derived_id("c", self._run.settings.profile, header.host, header.host_conversation_id)
         return _Reading(source, before.conversation_id if before else minted, before, outline, redactor, staging)
@@ -187,7 +186,7 @@ class Curator:
             self._road,
             self._meter,
             cuts,
-            source=reading.source.path,
+            source=reading.source.name,
             progress=step,
             model=settings.model,
             extractive=settings.offline,
@@ -218,7 +217,7 @@ class Curator:
         indices = stored.needs_placing(reading.conversation_id, analysis.facets, settled)
         self._progress(reading.source, "placing", 0, len(indices), now=True)
         incoming = replace(analysis, facets=tuple(analysis.facets[i] for i in indices))
-        placement = await place(incoming, catalogue, self._road, self._meter, source=reading.source.path)
+        placement = await place(incoming, catalogue, self._road, self._meter, source=reading.source.name)
         return _Placing(frozenset(card.topic_id for card in catalogue), settled, indices, placement)
 
     def _settled(self, connection: sqlite3.Connection, reading: _Reading) -> frozenset[str]:
@@ -240,17 +239,17 @@ class Curator:
             placeholders=reading.redactor.locations,
             redactions=reading.redactor.counts,
             rules_version=RULES_VERSION,
-            reader_version=READER_VERSION,
+            reader_version=reader_version(reading.source.host),
             now=self._run.clock(),
         )
         with self._run.database.write(stoppable=True) as connection:
-            lease.confirm(connection, self._profile_no, reading.source.path, self._owner)
+            lease.confirm(connection, self._profile_no, reading.source.name, self._owner)
             self._confirm_stored(connection, reading, placing.settled)
             if whole_catalogue and placing.placement.drafts:
                 topics.check_complete(connection, self._profile_no, placing.catalogue)
             published = publish.publish(connection, plan)
             # Together, so that a kill after the commit does not leave work that is done as interrupted.
-            lease.release(connection, self._profile_no, reading.source.path, self._owner)
+            lease.release(connection, self._profile_no, reading.source.name, self._owner)
         return published
 
     def _confirm_source(self, reading: _Reading) -> None:
@@ -258,7 +257,7 @@ class Curator:
         read = reading.outline.fingerprint
         now = fingerprint(reading.source, prefix_bytes=read.content_bytes)
         if now.prefix_sha256 != read.content_sha256:
-            message = f"{reading.source.path} was rewritten while it was being indexed; nothing was published"
+            message = f"{reading.source.name} was rewritten while it was being indexed; nothing was published"
             raise SourceError("stale_evidence", message, "index it again; what was paid for is in the cache")
 
     def _confirm_stored(self, connection: sqlite3.Connection, reading: _Reading, settled: frozenset[str]) -> None:
@@ -267,12 +266,12 @@ class Curator:
         now = stored.by_identity(connection, self._profile_no, header.host, header.host_conversation_id)
         same = now is None if before is None else now is not None and now.content_sha256 == before.content_sha256
         if not same or self._settled(connection, reading) != settled:
-            message = f"The conversation of {reading.source.path} was published from elsewhere meanwhile"
+            message = f"The conversation of {reading.source.name} was published from elsewhere meanwhile"
             raise SourceError("source_busy", message, "index it again; what was paid for is in the cache")
 
     def _progress(self, source: SourceRef, stage: str, done: int, total: int, *, now: bool = False) -> None:
         """Report a step forward and, at most every two seconds, move the lease with it."""
-        self._run.report(Progress(stage, source.path, done, total))
+        self._run.report(Progress(stage, source.name, done, total))
         if not now and time.monotonic() - self._renewed < _LEASE_SECONDS:
             return
         connection = self._run.database.staging()
@@ -281,7 +280,7 @@ class Curator:
         self._renewed = time.monotonic()
         with self._run.database.write() as connection:
             lease.progress(
-                connection, self._profile_no, source.path, self._owner, stage, done, total, self._run.clock()
+                connection, self._profile_no, source.name, self._owner, stage, done, total, self._run.clock()
             )
 
 

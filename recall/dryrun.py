@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from recall import conversations
 from recall.errors import RecallError, SourceError
 from recall.freshness import Standing, stand
-from recall.hosts.pi import PiLog
+from recall.hosts.reading import open_log
 from recall.index import jobs, stored, topics
 from recall.index.database import Database, profile_number
 from recall.index.staging import Staging
@@ -51,7 +51,7 @@ def one(
     """What `index FILE` would send."""
     source = conversations.source_of(settings, database, argument)
     count = _Count()
-    asked = any(job.force for job in _queue(settings, database) if job.source == source.path)
+    asked = any(job.force for job in _queue(settings, database) if job.source == source.name)
     try:
         _DryRun(settings, database, cancellation, count).source(source, force=force or asked)
     except SourceError as error:
@@ -67,22 +67,23 @@ def batch(
     found, _ = conversations.rows(settings, database)
     queue = _queue(settings, database)
     queued = {job.source for job in queue}
-    ready = [(SourceRef(job.host, job.source), job.force) for job in queue]
-    ready += [(SourceRef(r.host, r.source), False) for r in found if r.can_be_queued and r.source not in queued]
+    ready = [(job.source, job.force) for job in queue]
+    ready += [(row.source, False) for row in found if row.can_be_queued and row.source not in queued]
     bound = sessions or (len(ready) if settings.offline else settings.batch_sessions)
     count = _Count()
     run = _DryRun(settings, database, cancellation, count)
-    for source, force in ready:
+    catalogue = conversations.catalogue_of(settings, database)
+    for name, force in ready:
         if count.sources + len(count.failed) >= bound:
             break
         try:
-            run.source(source, force=force)
+            run.source(catalogue.resolve(name), force=force)
         except RecallError as error:
             if error.code == "cancelled":
                 raise
             if error.code in SKIPPED:
                 continue
-            count.failed.append((source.path, error))
+            count.failed.append((name, error))
     return _answer(settings, count)
 
 
@@ -141,7 +142,7 @@ class _DryRun:
                 known = stored.placeholders(connection, standing.before.conversation_no)
         redactor = Redactor(known)
         staging = Staging(self._database.staging())
-        with PiLog(source, redactor, cancelled=self._cancellation) as log:
+        with open_log(source, redactor, cancelled=self._cancellation) as log:
             for _ in staging.fill(log.entries()):
                 self._cancellation.check()
             staging.mark(log.outline().marks)

@@ -6,9 +6,7 @@ import os
 from dataclasses import dataclass
 
 from recall.errors import SourceError
-from recall.hosts.fingerprint import fingerprint
-from recall.hosts.pi import READER_VERSION
-from recall.hosts.probe import probe
+from recall.hosts.reading import fingerprint, probe, reader_version
 from recall.index import stored
 from recall.index.database import Database
 from recall.index.stored import Stored
@@ -45,13 +43,13 @@ def stand(database: Database, profile_no: int, source: SourceRef, settings: Sett
     if before is None:
         return Standing(header.host_conversation_id, None, now.fingerprint, unchanged=None, touched=False)
     same = now.fingerprint.content_sha256 == before.content_sha256
-    elsewhere = before.source != source.path and os.path.exists(before.source)
+    elsewhere = before.source != source.name and os.path.exists(before.source)
     if elsewhere and not _is_superset(now.prefix_sha256, before, same):
-        message = f"{source.path} holds a conversation that is indexed from {before.source}, and not more of it"
+        message = f"{source.name} holds a conversation that is indexed from {before.source}, and not more of it"
         hint = "index that file instead; a copy that goes on from it would count"
         raise SourceError("duplicate_conversation", message, hint, {"indexed_from": before.source})
     file = now.fingerprint
-    touched = before.source != source.path or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
+    touched = before.source != source.name or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
     unchanged = before if same and not force and _as_good(before, settings) else None
     return Standing(header.host_conversation_id, before, file, unchanged, touched)
 
@@ -74,4 +72,6 @@ def _as_good(before: Stored, settings: Settings) -> bool:
     mean reading again.
     """
     replaced = before.extractive and settings.model != OFFLINE
-    return before.rules_version == RULES_VERSION and before.reader_version == READER_VERSION and not replaced
+    return (
+        before.rules_version == RULES_VERSION and before.reader_version == reader_version(before.host) and not replaced
+    )

@@ -96,7 +96,7 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
     report = Report(1)
     profile_no = _profile(run)
     with run.database.read() as connection:
-        waiting = [job for job in jobs.waiting(connection, profile_no) if job.source == source.path]
+        waiting = [job for job in jobs.waiting(connection, profile_no) if job.source == source.name]
     again = force or any(job.force for job in waiting)
 
     async def work(curator: Curator) -> None:
@@ -106,7 +106,7 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
         except SourceError as error:
             if error.code != "source_empty":
                 raise
-            report.skipped.append((source.path, error))
+            report.skipped.append((source.name, error))
 
     try:
         calls = _work(run, profile_no, run.settings.batch_calls, work)
@@ -177,7 +177,7 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
             done = await curator.curate(source, force=job.force)
     except RecallError as error:
         if error.code in SKIPPED | _BUSY:
-            report.skipped.append((source.path, error))
+            report.skipped.append((source.name, error))
             if error.code in SKIPPED:
                 _drop(run, profile_no, source)
             return
@@ -185,7 +185,7 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
             _keep_failure(run, profile_no, source, error)
         if error.code in _WALLS:
             report.aborted = error
-        report.failed.append((source.path, error))
+        report.failed.append((source.name, error))
         return
     if done.published is None:
         _drop(run, profile_no, source)
@@ -278,12 +278,12 @@ def _profile(run: Run) -> int:
 
 def _keep_failure(run: Run, profile_no: int, source: SourceRef, error: RecallError) -> None:
     with run.database.write() as connection:
-        jobs.record_failure(connection, profile_no, source.path, source.host, error, run.clock())
+        jobs.record_failure(connection, profile_no, source.name, source.host, error, run.clock())
 
 
 def _drop(run: Run, profile_no: int, source: SourceRef) -> None:
     with run.database.write() as connection:
-        jobs.drop(connection, profile_no, source.path)
+        jobs.drop(connection, profile_no, source.name)
 
 
 def _completed(one: Curated) -> dict[str, object]:
@@ -291,7 +291,7 @@ def _completed(one: Curated) -> dict[str, object]:
     nothing: dict[str, Sequence[str]] = {k: [] for k in ("created", "updated", "merged", "moved", "retired")}
     return {
         "conversation_id": one.conversation_id,
-        "source": one.source.path,
+        "source": one.source.name,
         "unchanged": published is None,
         "calls": one.calls,
         "facets": published.facets if published else 0,

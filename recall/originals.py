@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from hashlib import sha256
-from typing import BinaryIO
 
 from recall import conversations
 from recall.errors import ArgumentError, SourceError
 from recall.hosts.catalogue import Catalogue
-from recall.hosts.jsonl import record_bytes
-from recall.hosts.paths import open_source
-from recall.hosts.raw import read_record
+from recall.hosts.reading import missing, read_record
 from recall.index import stored
 from recall.index.database import Database
 from recall.redact import Redactor
@@ -58,23 +54,18 @@ def prover_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
     def gone(conversation: sqlite3.Row, entry_ids: Sequence[str]) -> frozenset[str] | None:
         with database.read() as connection:
             rows = connection.execute(
-                """SELECT e.entry_id, e.offset, e.length, e.sha256
+                """SELECT e.entry_id, e.line, e.offset, e.length, e.sha256
                    FROM json_each(?) AS shown JOIN entries AS e ON e.entry_id = shown.value
                    WHERE e.conversation_no = ?""",
                 (json.dumps(list(entry_ids)), conversation["conversation_no"]),
             ).fetchall()
+        wanted = [(row["entry_id"], Position(row["line"], row["offset"], row["length"]), row["sha256"]) for row in rows]
         try:
-            with open_source(_where(catalogue, conversation)) as file:
-                return frozenset(row["entry_id"] for row in rows if not _stands(file, row))
-        except (SourceError, OSError):
+            return missing(_where(catalogue, conversation), wanted)
+        except SourceError:
             return None
 
     return gone
-
-
-def _stands(file: BinaryIO, row: sqlite3.Row) -> bool:
-    file.seek(row["offset"])
-    return sha256(record_bytes(file.read(row["length"]))).hexdigest() == str(row["sha256"])
 
 
 def _where(catalogue: Catalogue, conversation: sqlite3.Row) -> SourceRef:

@@ -29,10 +29,14 @@ def state_by_stat(row: sqlite3.Row) -> str:
         return "gone"
     except (OSError, ValueError):
         return "unreadable"
-    stored = (row["size"], row["mtime_ns"], row["device"], row["inode"])
-    if (found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino) == stored:
+    return state_of(row, found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino)
+
+
+def state_of(row: sqlite3.Row, size: int, mtime_ns: int, device: int, inode: int) -> str:
+    """The state of a source that looks like this now."""
+    if (size, mtime_ns, device, inode) == (row["size"], row["mtime_ns"], row["device"], row["inode"]):
         return "ok"
-    return "grown" if found.st_size > row["size"] else "changed"
+    return "grown" if size > row["size"] else "changed"
 
 
 def piece_end(text: str, start: int, room: int) -> int:

@@ -19,7 +19,7 @@ def listing(settings: Settings, database: Database) -> dict[str, object]:
         added = [] if number is None else stored.authorised_paths(connection, number)
     roots = conversations.catalogue_of(settings, database).roots()
     return {
-        "roots": [{"host": root.host, "path": str(root.path), "exists": root.path.is_dir()} for root in roots],
+        "roots": [{"host": root.host, "path": str(root.path), "exists": root.path.exists()} for root in roots],
         "added": [{"path": path, "kind": kind} for path, kind in added],
     }
 

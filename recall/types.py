@@ -77,6 +77,8 @@ class Header:
     `parent`: what it was forked or reset from, or whose subagent it is: the host's id or a path.
     `continues`: the host's id of the conversation that it goes on with after a compaction, where the host gave it a new
     id then: to a person the two are one.
+    `automation`: no person started it, a timetable did. `archived`: the host put it aside. `host_version` is that of
+    the program that wrote it, where it says so.
     """
 
     host: str
@@ -88,6 +90,9 @@ class Header:
     parent: str | None = None
     sidechain: bool = False
     continues: str | None = None
+    automation: bool = False
+    archived: bool = False
+    host_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +153,21 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class SourceRef:
-    """One authorised log: its host, the resolved path, and the name a user gives for it (the path, or host:id)."""
+    """One authorised log: its host, and the resolved path of the file.
+
+    `conversation` is the host's id of one conversation in a database that holds many, None for a file that holds one.
+    `name` is how a user, the queue and the index call the source: the path, or `host:id`.
+    """
 
     host: str
     path: str
     sidechain: bool = False
     parent_path: str | None = None
+    conversation: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path if self.conversation is None else f"{self.host}:{self.conversation}"
 
 
 # --- analysis ---------------------------------------------------------------------------------------------------

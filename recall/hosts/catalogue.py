@@ -1,9 +1,9 @@
-"""The logs that a user has authorised: what the hosts keep in their own roots, and what was added by hand.
+"""The sources that a user has authorised: what the hosts keep in their own places, and what was added by hand.
 
 Nothing is read that is not in here. A root is resolved once and trusted, also where it is a symlink itself; below it no
-symlink is followed. A file that was added authorises itself and its subagents, a folder the logs directly in it. A
-real file is one source, whichever way leads to it. Whether a path is authorised is decided on the resolved path; what
-lies outside is refused with the same words whether it exists or not.
+symlink is followed. A file that was added authorises itself (a database every conversation in it) and its subagents, a
+folder the logs directly in it. A real file is one source, whichever way leads to it. Whether a path is authorised is
+decided on the resolved path; what lies outside is refused with the same words whether it exists or not.
 """
 
 from __future__ import annotations
@@ -16,30 +16,18 @@ from pathlib import Path
 
 from recall.errors import SourceError
 from recall.hosts import paths, walk
+from recall.hosts.database import is_database
+from recall.hosts.host import Host, Listed
+from recall.hosts.log_host import LogHost
 from recall.hosts.notes import Notes
 from recall.hosts.paths import open_source
-from recall.hosts.probe import Probed, probed
-from recall.hosts.roots import Root, roots
+from recall.hosts.table import HOSTS, Root, database_host_of, host_named, log_host_of, roots
 from recall.settings import Settings
-from recall.types import Header, SourceRef, SourceWarning
+from recall.types import SourceRef, SourceWarning
 
 __all__ = ["HOSTS", "Catalogue", "Listed", "Root", "open_source"]
 
-HOSTS = ("omp", "pi")
 _ASK = "see `history-recall conversations`, or authorise it with `history-recall sources add PATH`"
-
-
-@dataclass(frozen=True)
-class Listed:
-    """One authorised log as it is now. `problem` says why it cannot be indexed, where that is so."""
-
-    source: SourceRef
-    size: int
-    mtime_ns: int
-    device: int
-    inode: int
-    header: Header | None
-    problem: SourceError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +40,51 @@ class _Place:
 
     def covers(self, path: Path) -> bool:
         """Whether a resolved path is one of the logs that this place authorises."""
+        if self.kind == "root":
+            return host_named(self.host or "pi").covers(self.path, path)
         if self.kind == "file":
-            return path in (self.path, self._subagent_of(path))
-        if not paths.contains(self.path, path):
+            return path == self.path or walk.log_above(path) == self.path
+        if not paths.contains(self.path, path) or not walk.is_log(path.name):
             return False
-        depth = len(path.relative_to(self.path).parts)
+        above = walk.log_above(path)
+        if path.parent == self.path:
+            return True
+        return above is not None and above.parent == self.path and above.is_file()
+
+    def look(self, path: Path) -> Listed:
+        """One of the logs that it covers. Raises SourceError where there is none."""
+        try:
+            status = os.lstat(path)
+        except OSError as error:
+            raise paths.unreadable(error) from error
+        paths.check_status(status)
+        if is_database(str(path)):
+            message = "the file is a database of many conversations"
+            raise SourceError("unsupported_source", message, "name one of them as `history-recall conversations` does")
+        host = log_host_of(str(path)) if self.kind != "root" or not self.host else host_named(self.host)
+        if not isinstance(host, LogHost):
+            raise _refused()
+        parent = host.parent_of(self.path, path) if self.kind == "root" else self._parent_of(path)
+        return host.look_at(walk.Found(str(path), status, parent))
+
+    def _parent_of(self, path: Path) -> str | None:
+        """The log that an added one is a subagent of."""
+        above = walk.log_above(path)
+        return str(above) if path != self.path and path.parent != self.path and above is not None else None
+
+    def listed(self, notes: Notes) -> Iterator[Listed]:
+        """The sources in it."""
+        if self.kind == "root" and self.host:
+            yield from host_named(self.host).listed(self.path, notes)
+            return
         if self.kind == "root":
-            return depth <= 3
-        return depth == 1 or (depth == 2 and os.path.isfile(self._log_above(path)))
-
-    def parent_of(self, path: Path) -> str | None:
-        """The log that a covered one is a subagent of."""
-        if self.kind == "file":
-            return None if path == self.path else str(self.path)
-        depth = len(path.relative_to(self.path).parts)
-        above = self._log_above(path)
-        return str(above) if depth == 3 or (depth == 2 and os.path.isfile(above)) else None
-
-    def _subagent_of(self, path: Path) -> Path | None:
-        return path if self._log_above(path) == self.path else None
-
-    @staticmethod
-    def _log_above(path: Path) -> Path:
-        return path.parent.with_name(path.parent.name + walk.SUFFIX)
-
-    def files(self, notes: Notes) -> Iterator[walk.Found]:
-        """The logs in it."""
-        if self.kind == "root":
-            yield from walk.below_root(self.path, notes)
+            found = walk.below_root(self.path, notes)
         elif self.kind == "folder":
-            yield from walk.directly_in(self.path, notes)
+            found = walk.directly_in(self.path, notes)
         else:
-            try:
-                status = os.lstat(self.path)
-            except OSError as error:
-                notes.add("added_file_missing", 0, f"{self.path} was added, but {paths.unreadable(error).message}")
-                return
-            yield walk.Found(str(self.path), status)
-            yield from walk.below_log(str(self.path), notes)
+            found = walk.this_file(self.path, notes)
+        for file in found:
+            yield from _sniffed(file, notes)
 
 
 class Catalogue:
@@ -105,27 +100,32 @@ class Catalogue:
         return roots(self._settings)
 
     def listed(self) -> tuple[list[Listed], list[SourceWarning]]:
-        """All authorised logs, the last written first, and what could not be looked at. Reads no log to its end."""
+        """All authorised sources, the last written first, and what could not be looked at. Reads none to its end."""
         notes = Notes()
         seen: set[tuple[int, int] | str] = set()
         found: list[Listed] = []
         for place in self._places:
-            for file in place.files(notes):
+            for item in place.listed(notes):
                 # A file is itself under every name; where the system has no file ids, the path has to do.
-                key = (file.status.st_dev, file.status.st_ino) if file.status.st_ino else file.path
+                of_file = item.source.conversation is None and item.inode != 0
+                key = (item.device, item.inode) if of_file else item.source.name
                 if key not in seen:
                     seen.add(key)
-                    found.append(self._look(place.host, file))
-        found.sort(key=lambda item: (-item.mtime_ns, item.source.path))
+                    found.append(item)
+        found.sort(key=lambda item: (-item.mtime_ns, item.source.name))
         return found, list(notes.all())
+
+    def look(self, argument: str) -> Listed:
+        """The authorised source of that path, or of that `host:conversation-id`, as it is now. Raises SourceError."""
+        host, colon, identity = argument.partition(":")
+        return self._by_identity(host, identity) if colon and host in HOSTS else self._by_path(argument)
 
     def resolve(self, argument: str, *, running: bool = False) -> SourceRef:
         """The authorised source of that path, or of that `host:conversation-id`. Raises SourceError.
 
         The conversation that is running now is `current_conversation`, unless `running` asks for it all the same.
         """
-        host, colon, identity = argument.partition(":")
-        item = self._by_identity(host, identity) if colon and host in HOSTS else self._by_path(argument)
+        item = self.look(argument)
         if self.is_current(item) and not running:
             message = "this is the conversation that is running now"
             raise SourceError("current_conversation", message, "index it when it has ended")
@@ -138,14 +138,9 @@ class Catalogue:
         except (OSError, ValueError) as error:
             raise _refused() from error
         place = next((place for place in self._places if place.covers(path)), None)
-        if place is None or path.suffix != walk.SUFFIX:
+        if place is None:
             raise _refused()
-        try:
-            status = os.lstat(path)
-        except OSError as error:
-            raise paths.unreadable(error) from error
-        paths.check_status(status)
-        return self._look(place.host, walk.Found(str(path), status, place.parent_of(path)))
+        return place.look(path)
 
     def authorise(self, argument: str) -> tuple[str, str]:
         """What `sources add` records: the resolved path, and whether it is a file or a folder. Raises SourceError."""
@@ -162,8 +157,9 @@ class Catalogue:
         except ValueError as error:
             raise SourceError("not_authorised", "the path cannot be a path on this system") from error
         paths.check_status(status)
-        if path.suffix != walk.SUFFIX:
-            raise SourceError("unsupported_source", "the file is not a .jsonl log", "only .jsonl files can be added")
+        if not walk.is_log(path.name) and not is_database(str(path)):
+            message = "the file is neither a .jsonl log nor a database of a host's"
+            raise SourceError("unsupported_source", message, "see docs/hosts.md for what can be added")
         return str(path), "file"
 
     def is_current(self, listed: Listed) -> bool:
@@ -181,44 +177,36 @@ class Catalogue:
             raise SourceError("not_authorised", message, "add the folder that holds the logs")
         return path
 
-    def _look(self, host: str, file: walk.Found) -> Listed:
-        parent = None if file.parent_path is None else paths.printable(file.parent_path)
-        source = SourceRef(host or "pi", paths.printable(file.path), parent is not None, parent)
-        look: Probed | None = None
-        problem: SourceError | None = None
-        try:
-            if source.path != file.path:
-                message = "the source cannot be read: its name is not UTF-8"
-                raise SourceError("source_unreadable", message, "rename it")
-            paths.check_status(file.status)
-            look = probed(source)
-            if not host and look.header.host != look.written_by:
-                source = SourceRef(look.written_by, source.path, source.sidechain, source.parent_path)
-                look = probed(source)
-        except SourceError as error:
-            problem = error
-        status = look.status if look is not None else file.status
-        return Listed(
-            source=source,
-            size=status.st_size,
-            mtime_ns=status.st_mtime_ns,
-            device=status.st_dev,
-            inode=status.st_ino,
-            header=look.header if look is not None else None,
-            problem=problem,
-        )
-
     def _by_identity(self, host: str, identity: str) -> Listed:
-        """Newest first; the id in the header is the identity, the one in the file's name finds it as well."""
+        """Newest first; the id that the source gives is the identity, the one in a file's name finds it as well."""
+        for place in self._places:
+            if place.host == host and (item := host_named(host).named(place.path, identity)) is not None:
+                return item
         found, _ = self.listed()
         matching = [item for item in found if item.source.host == host and item.header is not None]
         for item in matching:
             if item.header is not None and item.header.host_conversation_id == identity:
                 return item
         for item in matching:
-            if identity and Path(item.source.path).stem.rpartition("_")[2] == identity:
+            if identity and item.source.conversation is None and _ends_with(walk.stem(item.source.path), identity):
                 return item
         raise SourceError("source_missing", f"no authorised conversation of {host} has this id", _ASK)
+
+
+def _sniffed(file: walk.Found, notes: Notes) -> Iterator[Listed]:
+    """What a file that was added by hand holds, by its content."""
+    try:
+        host: Host = database_host_of(file.path) if is_database(file.path) else log_host_of(file.path)
+    except SourceError:
+        host = host_named("pi")  # its look says what is wrong with it
+    if isinstance(host, LogHost):
+        yield host.look_at(file)
+    else:
+        yield from host.listed(Path(file.path), notes)
+
+
+def _ends_with(name: str, identity: str) -> bool:
+    return name == identity or name.endswith((f"_{identity}", f"-{identity}"))
 
 
 def _refused() -> SourceError:

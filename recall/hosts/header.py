@@ -20,6 +20,7 @@ SLOT_START = b'{"type":"title"'
 MAX_TITLE = 500
 
 _ID = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}")
+_VERSION = re.compile(r"[0-9A-Za-z.+_-]{1,40}", re.ASCII)
 _OMP_HEADER = {"title", "titleSource", "additionalDirectories", "previousSessionFiles", "providerPromptCacheKey"}
 _OMP_TYPES = {
     "title",
@@ -44,46 +45,60 @@ _TITLES = {"title_change": "title", "session_info": "name"}
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the header record says, unredacted; it leaves this package only as a `Header`."""
+    """What a log says of itself, unredacted; it leaves this package only as a `Header`, whose words these are."""
 
     identity: str
     version: int
     started_at: int | None
     cwd: str | None
     title: str | None
-    parent: str | None
+    parent: str | None = None
+    sidechain: bool = False
+    continues: str | None = None
+    automation: bool = False
+    archived: bool = False
+    host_version: str | None = None
 
-    def shown(self, host: str, title: str | None, redact: Callable[[str, str], str], *, sidechain: bool) -> Header:
+    def shown(self, host: str, redact: Callable[[str, str], str]) -> Header:
         """The header as others see it. `redact` takes the text and where it stands."""
 
         def text(value: str | None, field: str) -> str | None:
             return redact(value, f"header:{field}") if value else None
 
-        shown_title = text(title, "title")
+        title = text(self.title, "title")
+        version = self.host_version
         return Header(
             host=host,
             host_conversation_id=self.identity,
             version=self.version,
             started_at=self.started_at,
             cwd=text(self.cwd, "cwd"),
-            title=shown_title[:MAX_TITLE] if shown_title else None,
+            title=title[:MAX_TITLE] if title else None,
             parent=text(self.parent, "parent"),
-            sidechain=sidechain,
+            sidechain=self.sidechain,
+            continues=text(self.continues, "continues"),
+            automation=self.automation,
+            archived=self.archived,
+            host_version=version if version and _VERSION.fullmatch(version) else None,
         )
+
+
+def identity_of(value: object, what: str) -> str:
+    """An id as an identity: printable, without white space, no secret. Raises SourceError `invalid_source`."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise invalid(f"{what} has no usable id")
+    if redact_text(value) != value:
+        raise invalid(f"the id in {what} looks like a secret")
+    return value
 
 
 def head(record: object) -> Head:
     """The header. Raises SourceError `invalid_source` for anything else."""
     if not isinstance(record, dict) or record.get("type") != "session":
         raise invalid("its first record is no session header")
-    identity = record.get("id")
-    if not isinstance(identity, str) or not _ID.fullmatch(identity):
-        raise invalid("its session header has no usable id")
-    if redact_text(identity) != identity:
-        raise invalid("the id in its session header looks like a secret")
     version = record.get("version")
     return Head(
-        identity=identity,
+        identity=identity_of(record.get("id"), "its session header"),
         version=version if isinstance(version, int) and not isinstance(version, bool) and 0 <= version < 1000 else 1,
         started_at=to_ms(record.get("timestamp")),
         cwd=_text(record.get("cwd")),
@@ -93,7 +108,7 @@ def head(record: object) -> Head:
 
 
 def invalid(reason: str) -> SourceError:
-    """A file that is no conversation of OMP or Pi; it is never indexed under an invented id."""
+    """A file that is no conversation of its host; it is never indexed under an invented id."""
     return SourceError("invalid_source", f"invalid header: {reason}", "only logs with a valid header are indexed")
 
 

@@ -1,21 +1,22 @@
 """From a parsed record to an entry: its text, its id as it can be cited, its place in the tree, its time.
 
-Owns everything about a log that is known only when all its records were seen (the tree, the counts, the newest title,
-whether a subagent wrote it), and knows nothing of files and lines but their numbers.
+`Records` is what the readers of all hosts have in common; a host says in a class of its own what its records are. It
+owns everything about a log that is known only when all records were seen (the tree, the counts), and knows nothing of
+files and lines but their numbers.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from recall.hosts import header, text
+from recall.hosts import text
 from recall.hosts.facts import Tally
+from recall.hosts.header import Head
 from recall.hosts.notes import Notes
 from recall.hosts.saying import Redacting, said
-from recall.hosts.text import WrongShape
+from recall.hosts.text import Reading, Record, WrongShape
 from recall.hosts.times import to_ms
 from recall.hosts.tree import Tree
 from recall.redact import redact_text
@@ -23,8 +24,8 @@ from recall.types import Entry, Facts, Mark, Position
 
 # An id that can be cited. `L12` is ours: the name of an entry that has none.
 _ID = re.compile(r"(?!L\d+\Z)[A-Za-z0-9_.:-]{1,64}", re.ASCII)
-_SIDECHAIN: frozenset[Mark] = frozenset({"sidechain"})
-_ABOUT = ("type", "parentId", "timestamp", "firstKeptEntryId", "firstKeptEntryIndex", "title", "name")
+_NOTHING: Record = {}
+SIDECHAIN: frozenset[Mark] = frozenset({"sidechain"})
 SENTENCES = {
     "malformed_line": "the line is not JSON; it was skipped",
     "nested_too_deep": "the line is nested too deep; it was skipped",
@@ -36,62 +37,103 @@ SENTENCES = {
 }
 
 
-class Records:
-    """Takes the records of one log in file order. `version` is the header's."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """What places an entry, apart from what it says. `times`: what the log gives as its time, the best first.
 
-    def __init__(self, version: int, notes: Notes, redactor: Redacting, *, subagent: bool) -> None:
+    `parent` is the host's id; without one (`rooted` False) the entry follows the one before it, which is a break in the
+    chain where `broken`. `follows`: nobody chose it, so it belongs where its parent belongs.
+    """
+
+    host_id: str | None = None
+    parent: str | None = None
+    rooted: bool = False
+    broken: bool = False
+    follows: bool = False
+    times: tuple[object, ...] = ()
+    more: Record = field(default_factory=lambda: _NOTHING)
+
+
+class Records:
+    """Takes the records of one log in file order. A host overrides `about`, `read`, and what else differs."""
+
+    def __init__(self, notes: Notes, redactor: Redacting, *, subagent: bool = False) -> None:
         self.notes = notes
         self.subagent = subagent
-        self.title: str | None = None
-        self._version = version
+        self.tree = Tree()
         self._redactor = redactor
-        self._tree = Tree()
         self._tally = Tally()
-        self._skipped: list[int] = []  # for firstKeptEntryIndex, which counts them too
         self._renamed: dict[str, str] = {}  # ids of the host that cannot be cited -> ours
         self._previous: str | None = None
 
     def __len__(self) -> int:
-        return len(self._tree)
+        return len(self.tree)
+
+    # --- for a host to say ------------------------------------------------------------------------------------------
+
+    def head(self) -> Head:
+        """Who and when, once all was read. Raises SourceError for what is no conversation of this host."""
+        raise NotImplementedError
+
+    def slot(self, value: object) -> None:
+        """The first line, where it is one that its host rewrites in place."""
+
+    def about(self, record: Record) -> About:
+        """What places the entry of a record."""
+        raise NotImplementedError
+
+    def read(self, record: Record) -> Reading:
+        """What the record says. Raises WrongShape."""
+        raise NotImplementedError
+
+    def added(self, about: About, found: Reading) -> None:
+        """After an entry was put into the tree: what it does to the others."""
+
+    def everywhere(self) -> frozenset[Mark]:
+        """Marks of all entries of this log."""
+        return SIDECHAIN if self.subagent else frozenset()
+
+    # --- what they have in common -----------------------------------------------------------------------------------
 
     def skip(self, number: int, code: str) -> None:
         """A line that is JSON but no entry."""
         self.notes.add(code, number, SENTENCES[code])
-        self._skipped.append(len(self._tree) + len(self._skipped))
+
+    def take(self, value: object, place: Position, digest: str) -> Entry | None:
+        """The entry of a record, without marks; None for a value that is none. Empties the record."""
+        if not isinstance(value, dict):
+            self.skip(place.line, "not_an_object")
+            return None
+        return self.entry(value, place, digest)
 
     def entry(self, record: dict[str, object], place: Position, digest: str) -> Entry | None:
-        """The entry of a record, without marks; None for a record that is none. Empties the record."""
-        host_id = record.get("id")
-        host_id = host_id if isinstance(host_id, str) and host_id else None
-        if record.get("type") in ("session", "title"):
-            self.skip(place.line, "extra_header")
-            return None
-        about = _about(record)
+        """The same, for a record that is an object."""
+        about = self.about(record)
         try:
-            found = text.reading(record)
+            found = self.read(record)
         except WrongShape as error:
-            self._pass_over(about, host_id, place.line, error.code)
+            self._pass_over(about, place.line, error.code)
             return None
         except RecursionError:
-            self._pass_over(about, host_id, place.line, "nested_too_deep")
+            self._pass_over(about, place.line, "nested_too_deep")
             return None
         record.clear()  # what is said of the entry is in `about`, what it says in `found`: a long text is held once
-        entry_id = self._cite(host_id, place.line)
+        entry_id = self._cite(about.host_id, place.line)
         parts = list(found.parts)
         found = replace(found, parts=())
         try:
             words = said(parts, entry_id, self._redactor)
         except RecursionError:
-            self._pass_over(about, host_id, place.line, "nested_too_deep")
+            self._pass_over(about, place.line, "nested_too_deep")
             return None
         marks = found.marks | text.META if found.ours and not words.strip() else found.marks
-        parent_id = self._hang(about, host_id, place.line, marks)
-        self._note_kind(about, found.kind)
+        parent_id = self._hang(about, place.line, marks)
+        self.added(about, found)
         at = self._time(about, place.line)
         self._tally.add(found.role, found.tool, at, activity="meta" not in marks)
         self._previous = entry_id
         return Entry(
-            seq=len(self._tree) - 1,
+            seq=len(self.tree) - 1,
             entry_id=entry_id,
             parent_id=parent_id,
             position=place,
@@ -103,19 +145,26 @@ class Records:
             tool=found.tool,
         )
 
-    def _pass_over(self, about: Mapping[str, object], host_id: str | None, line: int, code: str) -> None:
+    def outcome(self) -> tuple[tuple[frozenset[Mark], ...], Facts]:
+        """Marks and facts, once the last record was seen; where the chain is broken is noted. Once."""
+        graph = self.tree.graph(self.everywhere())
+        for found in graph.breaks:
+            reason = "its parent is not in the log" if found.code == "broken_chain" else "its parents form a circle"
+            self.notes.add(found.code, found.line, f"the chain of entries is broken here: {reason}")
+        return graph.marks, self._tally.facts(graph.marks, graph.branches, graph_damaged=bool(graph.breaks))
+
+    def _pass_over(self, about: About, line: int, code: str) -> None:
         """A record that is no entry; what hangs on it hangs on its parent."""
         self.skip(line, code)
-        if host_id is not None:
-            parent = about.get("parentId", self._previous)
-            self._tree.skip(host_id, parent if isinstance(parent, str) else None)
+        if about.host_id is not None:
+            self.tree.skip(about.host_id, about.parent if about.rooted else self._previous)
 
     def _cite(self, host_id: str | None, line: int) -> str:
         """The host's id where it can name one entry and was not used before, else the line."""
         own = f"L{line}"
         if host_id is None:
             return own
-        if self._tree.known(host_id):
+        if self.tree.known(host_id):
             self.notes.add("repeated_id", line, f"the entry's id was used before; it is cited as {own}")
             return own
         if not _citable(host_id):
@@ -123,47 +172,25 @@ class Records:
             return own
         return host_id
 
-    def _hang(self, record: Mapping[str, object], host_id: str | None, line: int, marks: frozenset[Mark]) -> str | None:
+    def _hang(self, about: About, line: int, marks: frozenset[Mark]) -> str | None:
         """Put the entry into the tree; the id of its parent as it can be cited."""
-        parent = record.get("parentId")
-        if isinstance(parent, str):
-            self._tree.add(line, host_id, parent, marks)
-            return self._renamed.get(parent, parent if _citable(parent) else None)
-        if parent is None and "parentId" in record:
-            self._tree.add(line, host_id, None, marks)
+        if not about.rooted:
+            self.tree.add_after(line, about.host_id, marks, broken=about.broken and len(self.tree) > 0)
+            return self._previous
+        self.tree.add(line, about.host_id, about.parent, marks, follows=about.follows)
+        if about.parent is None:
             return None
-        expected = host_id is None or self._version < 2
-        self._tree.add_after(line, host_id, marks, broken=not expected and len(self._tree) > 0)
-        return self._previous
+        return self._renamed.get(about.parent, about.parent if _citable(about.parent) else None)
 
-    def _note_kind(self, record: Mapping[str, object], kind: str) -> None:
-        if kind == "compaction":
-            kept, index = record.get("firstKeptEntryId"), record.get("firstKeptEntryIndex")
-            if isinstance(kept, str):
-                self._tree.compaction(kept)
-            elif isinstance(index, int) and not isinstance(index, bool):
-                # An index into all records, the header among them.
-                self._tree.compaction(index - 1 - bisect_left(self._skipped, index - 1))
-        elif kind == "reset_boundary":
-            self._tree.reset()
-        elif kind == "session_init":
-            self.subagent = True
-        self.title = header.title_in(record) or self.title
-
-    def _time(self, record: Mapping[str, object], line: int) -> int | None:
-        given = record.get("timestamp")
-        at = to_ms(given)
-        if at is None and given is not None:
-            self.notes.add("unknown_time", line, "the record's time cannot be read; it is left out of time filters")
-        return to_ms(record.get("message.timestamp")) if at is None else at
-
-    def outcome(self) -> tuple[tuple[frozenset[Mark], ...], Facts]:
-        """Marks and facts, once the last record was seen; where the chain is broken is noted. Once."""
-        graph = self._tree.graph(_SIDECHAIN if self.subagent else frozenset())
-        for found in graph.breaks:
-            reason = "its parent is not in the log" if found.code == "broken_chain" else "its parents form a circle"
-            self.notes.add(found.code, found.line, f"the chain of entries is broken here: {reason}")
-        return graph.marks, self._tally.facts(graph.marks, graph.branches, graph_damaged=bool(graph.breaks))
+    def _time(self, about: About, line: int) -> int | None:
+        at = None
+        for order, given in enumerate(about.times):
+            at = to_ms(given)
+            if at is not None:
+                break
+            if order == 0 and given is not None:
+                self.notes.add("unknown_time", line, "the record's time cannot be read; it is left out of time filters")
+        return at
 
 
 def _citable(host_id: str) -> bool:
@@ -171,8 +198,6 @@ def _citable(host_id: str) -> bool:
     return _ID.fullmatch(host_id) is not None and redact_text(host_id) == host_id
 
 
-def _about(record: Mapping[str, object]) -> dict[str, object]:
-    """What places an entry, apart from what it says."""
-    about = {key: record[key] for key in _ABOUT if key in record}
-    message = record.get("message")
-    return about | {"message.timestamp": message.get("timestamp")} if isinstance(message, dict) else about
+def text_in(record: Mapping[str, object], *keys: str) -> str | None:
+    """The first of the values that is a text with something in it."""
+    return next((value for key in keys if isinstance(value := record.get(key), str) and value.strip()), None)

@@ -1,7 +1,7 @@
 """Where OMP and Pi keep their conversations, by the rules that the programs themselves follow.
 
-A profile is a wall. `default` sees the default profile of every host; a named profile sees OMP's profile of that name
-and nothing else (Pi has no profiles). `OMP_PROFILE` says which profile OMP itself runs in; it does not move the wall.
+A profile is a wall. `default` sees the default profile of every host; a named profile sees the profile of that name of
+a host that has profiles, and nothing else. `OMP_PROFILE` says which one OMP itself runs in; it does not move the wall.
 """
 
 from __future__ import annotations
@@ -9,33 +9,25 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from recall.settings import Settings
 
 DEFAULT = "default"
-_PROFILE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+PROFILE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A folder of a host's, as configured. `host` is "" where both programs were told to use the same folder."""
-
-    host: str
-    path: Path
-
-
-def roots(settings: Settings) -> tuple[Root, ...]:
-    """The folders to look in, whether they exist or not; each once."""
-    found = [*_omp(settings), *(_pi(settings) if settings.profile == DEFAULT else ())]
-    hosts: dict[Path, set[str]] = {}
-    for root in found:
-        hosts.setdefault(root.path, set()).add(root.host)
-    return tuple(Root(next(iter(names)) if len(names) == 1 else "", path) for path, names in hosts.items())
+def folder(settings: Settings, variable: str, *default: str) -> Path:
+    """The folder that a host's variable names, `~` expanded, or the default below HOME."""
+    value = settings.host_variables.get(variable)
+    if not value:
+        return settings.home.joinpath(*default)
+    path = Path(str(settings.home) + value[1:] if value == "~" or value.startswith("~/") else value)
+    return path if path.is_absolute() else settings.home / path
 
 
-def _omp(settings: Settings) -> Iterator[Root]:
+def omp(settings: Settings) -> Iterator[Path]:
+    """Its folders, whether they exist or not."""
     base = settings.home / settings.host_variables.get("PI_CONFIG_DIR", ".omp")
     if settings.profile == DEFAULT:
         agent = base / "agent"
@@ -44,29 +36,29 @@ def _omp(settings: Settings) -> Iterator[Root]:
         if own is not None and not _in_profile(settings) and not own.is_relative_to(base / "profiles"):
             agent = own
         data = (_xdg(settings) if agent == base / "agent" else None) or agent
-    elif _PROFILE.fullmatch(settings.profile):
+    elif PROFILE.fullmatch(settings.profile):
         agent = base / "profiles" / settings.profile / "agent"
         data = _xdg(settings, settings.profile) or agent
     else:  # no OMP profile can have this name
         return
-    yield Root("omp", data / "sessions")
-    yield Root("omp", data / "archive" / "sessions")
+    yield data / "sessions"
+    yield data / "archive" / "sessions"
 
 
-def _pi(settings: Settings) -> Iterator[Root]:
+def pi(settings: Settings) -> Iterator[Path]:
+    """Its folder; Pi has no profiles."""
+    if settings.profile != DEFAULT:
+        return
     own = _agent_folder(settings)
     profiles = settings.home / settings.host_variables.get("PI_CONFIG_DIR", ".omp") / "profiles"
     if own is None or own.is_relative_to(profiles):
         own = settings.home / ".pi" / "agent"
-    yield Root("pi", own / "sessions")
+    yield own / "sessions"
 
 
 def _agent_folder(settings: Settings) -> Path | None:
-    value = settings.host_variables.get("PI_CODING_AGENT_DIR")
-    if not value:
-        return None
-    path = Path(str(settings.home) + value[1:] if value == "~" or value.startswith("~/") else value)
-    return path if path.is_absolute() else settings.home / path
+    named = settings.host_variables.get("PI_CODING_AGENT_DIR")
+    return folder(settings, "PI_CODING_AGENT_DIR") if named else None
 
 
 def _in_profile(settings: Settings) -> bool:

@@ -23,6 +23,7 @@ _OPEN = -2  # names a parent that was not seen yet
 _MARKS: tuple[Mark, ...] = get_args(Mark)
 BIT: dict[Mark, int] = {mark: 1 << index for index, mark in enumerate(_MARKS)}
 _ACTIVE, _ABANDONED = BIT["active"], BIT["abandoned_branch"]
+_HIDDEN = BIT["compacted"] | BIT["before_reset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,12 @@ class Tree:
         self._parents = array("q")
         self._bits = array("H")
         self._lines = array("q")
-        self._implied = bytearray()
+        self._follows = bytearray()
         self._open: dict[int, str] = {}
         self._missing: set[int] = set()
         self._kept: list[tuple[int, str | int]] = []
         self._resets: list[int] = []
+        self._leaf: int | None = None
 
     def __len__(self) -> int:
         return len(self._parents)
@@ -65,14 +67,16 @@ class Tree:
         """Whether an entry had this id before."""
         return host_id in self._ids
 
-    def add(self, line: int, host_id: str | None, parent: str | None, marks: frozenset[Mark]) -> None:
-        """An entry that names its parent, or None for a root."""
-        seq = self._append(line, host_id, marks, implied=False)
+    def add(
+        self, line: int, host_id: str | None, parent: str | None, marks: frozenset[Mark], *, follows: bool = False
+    ) -> None:
+        """An entry that names its parent, or None for a root. `follows`: where its parent is active, it is too."""
+        seq = self._append(line, host_id, marks, follows=follows)
         self._link(seq, parent)
 
     def add_after(self, line: int, host_id: str | None, marks: frozenset[Mark], *, broken: bool) -> None:
         """An entry that names no parent: it follows the one before (versions without ids, foreign records)."""
-        seq = self._append(line, host_id, marks, implied=host_id is None)
+        seq = self._append(line, host_id, marks, follows=host_id is None)
         self._parents[seq] = seq - 1
         if broken:
             self._missing.add(seq)
@@ -89,6 +93,15 @@ class Tree:
     def reset(self) -> None:
         """The last added entry is where the person began anew."""
         self._resets.append(len(self) - 1)
+
+    def also(self, first: int, mark: Mark) -> None:
+        """One more mark on all entries from this one to the last."""
+        for seq in range(first, len(self)):
+            self._bits[seq] |= BIT[mark]
+
+    def lead(self, seq: int) -> None:
+        """The active branch ends at this entry, not at the last one."""
+        self._leaf = seq
 
     def graph(self, everywhere: frozenset[Mark] = frozenset()) -> Graph:
         """Resolve what is open, cut cycles, walk the active branch."""
@@ -107,12 +120,12 @@ class Tree:
         ]
         return Graph(self._frozen(), self._ends(broken), tuple(breaks))
 
-    def _append(self, line: int, host_id: str | None, marks: frozenset[Mark], *, implied: bool) -> int:
+    def _append(self, line: int, host_id: str | None, marks: frozenset[Mark], *, follows: bool) -> int:
         seq = len(self._parents)
         self._parents.append(_OPEN)
         self._lines.append(line)
         self._bits.append(sum(BIT[mark] for mark in marks))
-        self._implied.append(implied)
+        self._follows.append(follows)
         if host_id is not None:
             self._ids.setdefault(host_id, seq)
         return seq
@@ -149,7 +162,7 @@ class Tree:
     def _active_path(self, broken: set[int]) -> array[int]:
         """The active branch from its leaf to its root, over breaks on to what stands before them in the file."""
         path = array("q")
-        at = len(self._parents) - 1
+        at = len(self._parents) - 1 if self._leaf is None else self._leaf
         lowest = at
         while at != ROOT:
             path.append(at)
@@ -165,12 +178,15 @@ class Tree:
             place[seq] = index
             bits[seq] |= _ACTIVE
         for seq in range(len(bits)):
-            # Nobody can name a record without an id as a parent; it belongs where the one before it belongs.
-            if not bits[seq] & _ACTIVE and self._implied[seq] and parents[seq] >= 0 and bits[parents[seq]] & _ACTIVE:
+            # Nobody chose it (a record without an id, a result, a note): it belongs where its parent belongs.
+            if not bits[seq] & _ACTIVE and self._follows[seq] and parents[seq] >= 0 and bits[parents[seq]] & _ACTIVE:
                 bits[seq] |= _ACTIVE
             bits[seq] |= common if bits[seq] & _ACTIVE else common | _ABANDONED
         self._hide(path, self._compacted_from(place), BIT["compacted"])
         self._hide(path, [place[seq] + 1 for seq in self._resets if place[seq] >= 0], BIT["before_reset"])
+        for seq in range(len(bits)):
+            if place[seq] < 0 and self._follows[seq] and parents[seq] >= 0 and bits[seq] & _ACTIVE:
+                bits[seq] |= bits[parents[seq]] & _HIDDEN
 
     def _compacted_from(self, place: array[int]) -> Iterator[int]:
         for seq, kept in self._kept:
@@ -184,16 +200,20 @@ class Tree:
             self._bits[seq] |= bit
 
     def _ends(self, broken: set[int]) -> int:
-        """Roots, and each further child of one entry; a break makes no branch, nor does a record without an id."""
-        children = array("l", [0]) * len(self._parents)
+        """Roots, and each further child of one entry; a break makes no branch, nor does an entry that only follows."""
+        parents = self._parents
+        stem = array("q", range(len(parents)))  # the entry that it follows, over any number of steps
+        children = array("l", [0]) * len(parents)
         ends = 0
-        for seq, parent in enumerate(self._parents):
-            if parent >= 0 and not self._implied[seq]:
-                children[parent] += 1
-                ends += children[parent] > 1
-            elif parent < 0 and seq not in broken:
-                ends += 1
-        return max(1, ends) if len(self._parents) else 0
+        for seq, parent in enumerate(parents):
+            if parent < 0:
+                ends += seq not in broken
+            elif self._follows[seq]:
+                stem[seq] = stem[parent]
+            else:
+                children[stem[parent]] += 1
+                ends += children[stem[parent]] > 1
+        return max(1, ends) if len(parents) else 0
 
     def _frozen(self) -> tuple[frozenset[Mark], ...]:
         sets: dict[int, frozenset[Mark]] = {}

@@ -63,7 +63,7 @@ def publish(connection: sqlite3.Connection, plan: Publication) -> Published:
     writer = topics.TopicWriter(connection, plan.profile_no, number, plan.now)
     _write_facets(connection, plan, number, writer)
     fulltext.add_curated(connection, plan.profile_no, number)
-    jobs.drop(connection, plan.profile_no, plan.source.path)
+    jobs.drop(connection, plan.profile_no, plan.source.name)
     bump_generation(connection, plan.profile_no)
     return Published(plan.conversation_id, len(plan.analysis.facets), writer.tally.as_json())
 
@@ -80,9 +80,12 @@ def _write_conversation(connection: sqlite3.Connection, plan: Publication) -> in
         "profile_no": plan.profile_no,
         "host": header.host,
         "host_conversation_id": header.host_conversation_id,
-        "source": plan.source.path,
+        "source": plan.source.name,
         "parent": header.parent,
         "sidechain": int(header.sidechain),
+        "automation": int(header.automation),
+        "archived": int(header.archived),
+        "host_version": header.host_version,
         "title": header.title,
         "cwd": header.cwd,
         "started_at": header.started_at,

@@ -72,6 +72,9 @@ CREATE TABLE conversations (
     source          TEXT NOT NULL,                  -- where it was last seen; not its identity
     parent          TEXT,                           -- what the header calls its parent (an id or a path), redacted
     sidechain       INTEGER NOT NULL DEFAULT 0,
+    automation      INTEGER NOT NULL DEFAULT 0,     -- a timetable started it, no person
+    archived        INTEGER NOT NULL DEFAULT 0,     -- its host put it aside
+    host_version    TEXT,                           -- of the program that wrote it
     title           TEXT,
     cwd             TEXT,
     started_at      INTEGER,

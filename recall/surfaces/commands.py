@@ -13,6 +13,7 @@ from recall import (
     indexer,
     jobs,
     originals,
+    origins,
     reader,
     searcher,
     sources,
@@ -172,7 +173,15 @@ def _search(session: Session, arguments: Arguments) -> Answer:
         cursor=_text(arguments, "cursor"),
         explain=bool(arguments.get("explain")),
     )
-    return searcher.search(session.for_reading(), session.settings.profile, request, session.settings.current)
+    database = session.for_reading()
+    return searcher.search(
+        database,
+        session.settings.profile,
+        request,
+        session.settings.current,
+        origins.source_state_of(session.settings, database),
+        origins.resume,
+    )
 
 
 def _read(session: Session, arguments: Arguments) -> Answer:
@@ -191,6 +200,7 @@ def _read(session: Session, arguments: Arguments) -> Answer:
         session.settings.profile,
         request,
         session.settings.current,
+        origins.source_state_of(session.settings, database),
         raw=originals.reader_of(session.settings, database),
         prove=originals.prover_of(session.settings, database),
     )
@@ -204,7 +214,15 @@ def _browse(session: Session, arguments: Arguments) -> Answer:
         limit=_number(arguments, "limit", 10),
         cursor=_text(arguments, "cursor"),
     )
-    return browser.browse(session.for_reading(), session.settings.profile, request, session.settings.current)
+    database = session.for_reading()
+    return browser.browse(
+        database,
+        session.settings.profile,
+        request,
+        session.settings.current,
+        origins.source_state_of(session.settings, database),
+        origins.resume,
+    )
 
 
 _LIMIT_CURSOR = (

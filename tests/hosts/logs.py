@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall.hosts.pi import PiLog
+from recall.hosts.reading import open_log
 from recall.types import Entry, Mark, Outline, SourceRef
 from tests.shared import ROOT, SHARED
 
@@ -59,7 +59,7 @@ class Log:
 
 def read(path: Path, *, prefix_bytes: int | None = None, host: str = "pi", sidechain: bool = False) -> Log:
     """Read a log to its end."""
-    with PiLog(SourceRef(host, str(path), sidechain), Plain(), prefix_bytes=prefix_bytes) as log:
+    with open_log(SourceRef(host, str(path), sidechain), Plain(), prefix_bytes=prefix_bytes) as log:
         entries = list(log.entries())
         return Log(entries, log.outline())
 

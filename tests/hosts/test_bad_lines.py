@@ -9,7 +9,7 @@ import pytest
 
 from recall.errors import SourceError
 from recall.hosts.notes import NAMED
-from recall.hosts.pi import PiLog, probe
+from recall.hosts.reading import open_log, probe
 from recall.redact import Redactor
 from recall.types import SourceRef
 from tests.hosts.logs import CASES, HEADER, line, read, said, slot, write
@@ -64,7 +64,7 @@ def test_only_lf_ends_a_line(tmp_path: Path, separator: str) -> None:
     log = read(path)
     assert log["a1"].text == f"one{separator}two {token}"
     assert log.ids == ["a1", "a2"]
-    with PiLog(SourceRef("pi", str(path)), Redactor()) as redacted:
+    with open_log(SourceRef("pi", str(path)), Redactor()) as redacted:
         first = next(redacted.entries())
     assert first.text.startswith(f"one{separator}two [REDACTED:")
     assert token not in first.text

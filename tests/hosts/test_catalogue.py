@@ -13,7 +13,7 @@ import pytest
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue
 from recall.hosts.paths import MAX_BYTES, contains, open_source
-from recall.hosts.roots import roots
+from recall.hosts.table import roots
 from recall.settings import load
 from recall.types import SourceRef
 from tests.hosts.logs import FIXTURES, HEADER, entry, said, slot, write

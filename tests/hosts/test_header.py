@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recall.hosts.pi import probe
+from recall.hosts.reading import probe
 from recall.types import Header, SourceRef
 from tests.hosts.logs import CASES, FIXTURES, HEADER, T0, entry, read, said, slot, write
 from tests.shared import needs_shared

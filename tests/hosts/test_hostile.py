@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recall.errors import SourceError
-from recall.hosts.pi import PiLog, probe, read_record
+from recall.hosts.reading import open_log, probe, read_record
 from recall.redact import Redactor
 from recall.types import SourceRef
 from tests.hosts.logs import HEADER, said, write
@@ -71,7 +71,7 @@ def test_any_json_in_any_field_is_read_or_refused(tmp_path: Path, header: object
 
 
 def _read_all(source: SourceRef) -> None:
-    with PiLog(source, Redactor()) as log:
+    with open_log(source, Redactor()) as log:
         entries = list(log.entries())
         outline = log.outline()
     assert len(outline.marks) == len(entries)
@@ -97,7 +97,7 @@ def test_no_field_but_a_text_takes_a_secret_along(tmp_path: Path) -> None:
         said("a4", "a3") | {"message": called},
         said("a5", "a4") | {"message": {"role": "toolResult", "toolName": secret, "content": "x"}},
     )
-    with PiLog(SourceRef("pi", str(path)), Redactor()) as log:
+    with open_log(SourceRef("pi", str(path)), Redactor()) as log:
         entries = list(log.entries())
         outline = log.outline()
     assert secret not in repr(entries) + repr(outline)

@@ -24,10 +24,10 @@ _MEASURE = """
 import json, resource, sys
 from pathlib import Path
 from tests.hosts.logs import Plain
-from recall.hosts.pi import PiLog
+from recall.hosts.reading import open_log
 from recall.types import SourceRef
 number, last, longest = 0, "", 0
-with PiLog(SourceRef("pi", sys.argv[1]), Plain()) as log:
+with open_log(SourceRef("pi", sys.argv[1]), Plain()) as log:
     for entry in log.entries():
         number, last, longest = number + 1, entry.text[-40:], max(longest, len(entry.text))
     outline = log.outline()

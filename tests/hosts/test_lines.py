@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recall.errors import RecallError, SourceError, StateError
 from recall.hosts import jsonl
 from recall.hosts.jsonl import Content, Lines
-from recall.hosts.pi import PiLog, fingerprint, read_record
+from recall.hosts.reading import fingerprint, open_log, read_record
 from recall.redact import Redactor
 from recall.types import Position, SourceRef
 from tests.hosts.logs import CASES, FIXTURES, HEADER, Plain, line, message, read, said, slot, write
@@ -120,7 +120,7 @@ def test_the_title_slot_is_outside_the_fingerprint(tmp_path: Path) -> None:
 def test_a_log_that_grows_while_it_is_read_is_read_as_it_was(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", said("a1", None), said("a2", "a1"))
     size = path.stat().st_size
-    with PiLog(SourceRef("pi", str(path)), Plain()) as log:
+    with open_log(SourceRef("pi", str(path)), Plain()) as log:
         entries = log.entries()
         first = next(entries)
         with path.open("ab") as file:
@@ -147,7 +147,7 @@ def test_mtime_and_inode_are_those_of_the_open_file(tmp_path: Path) -> None:
 def test_reading_can_be_cancelled_and_its_end_is_needed_for_the_outline(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", said("a1", None), said("a2", "a1"))
     stop = False
-    with PiLog(SourceRef("pi", str(path)), Plain(), cancelled=lambda: stop) as log:
+    with open_log(SourceRef("pi", str(path)), Plain(), cancelled=lambda: stop) as log:
         entries = log.entries()
         next(entries)
         with pytest.raises(RuntimeError):
@@ -188,7 +188,7 @@ def test_a_raw_record_shows_everything_but_secrets_reasoning_images_and_signatur
     )
     path = write(tmp_path / "a.jsonl", body)
     redactor = Redactor()
-    with PiLog(SourceRef("pi", str(path)), redactor) as log:
+    with open_log(SourceRef("pi", str(path)), redactor) as log:
         entry = next(log.entries())
     again = Redactor(redactor.locations)
     raw = read_record(SourceRef("pi", str(path)), entry.position, entry.sha256, again, entry_id=entry.entry_id)

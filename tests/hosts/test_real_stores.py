@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall.hosts.catalogue import Catalogue, Listed
-from recall.hosts.pi import fingerprint
+from recall.hosts.reading import fingerprint
 from recall.settings import load
 from tests.hosts.logs import Log, read
 from tests.shared import SHARED, needs_shared

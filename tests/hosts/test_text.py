@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall.hosts import blobs, own
-from recall.hosts.pi import PiLog
+from recall.hosts.reading import open_log
 from recall.redact import Redactor
 from recall.types import SourceRef
 from tests.hosts.logs import CASES, Log, entry, message, read, said, write
@@ -348,13 +348,13 @@ def test_values_are_redacted_as_trees_and_the_title_too(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.jsonl", message(role="assistant", content=[call, {"type": "text", "text": token}]), header=header
     )
-    with PiLog(SourceRef("pi", str(path)), Redactor()) as log:
+    with open_log(SourceRef("pi", str(path)), Redactor()) as log:
         text = next(log.entries()).text
     assert "hunter2" not in text
     assert token not in text
     assert '"user": "ana"' in text
     redactor = Redactor()
-    with PiLog(SourceRef("pi", str(path)), redactor) as log:
+    with open_log(SourceRef("pi", str(path)), redactor) as log:
         list(log.entries())
         outline = log.outline()
     assert token not in repr(outline)

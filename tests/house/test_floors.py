@@ -56,6 +56,7 @@ FLOORS: dict[str, int] = {
     "recall.curation": 7,
     "recall.dryrun": 7,
     "recall.originals": 7,
+    "recall.origins": 7,
     "recall.ranking": 7,
     "recall.indexer": 7,
     "recall.jobs": 7,

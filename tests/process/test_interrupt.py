@@ -30,7 +30,7 @@ SEND = "tests.process.provider:Provider.send"
 POINTS: dict[str, dict[str, Any]] = {
     "before-the-lease": {"at": "recall.curation:stand"},
     "in-the-lease": {"at": "recall.index.lease:acquire"},
-    "reading": {"at": "recall.hosts.pi:PiLog._entry", "nth": 60},
+    "reading": {"at": "recall.hosts.log_file:LogFile._value", "nth": 60},
     "read": {"at": "recall.index.staging:Staging.mark"},
     "charged": {"at": "recall.models.calls:Road._charge", "nth": 2, "when": "after"},
     "in-a-request": {"at": SEND, "nth": 2, "delay": 0.3},

@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recall import cursor as cursors
+from recall import scope as scopes
 from recall.errors import ArgumentError
 from recall.index import catalogue, reads
 from recall.index.database import Database, profile_number
+from recall.scope import ANYWHERE, Here, Scope
 from recall.shown import Resume, SourceState, introduce, no_resume, safe, state_by_stat
 from recall.timewindow import ALWAYS, Window, iso
 
@@ -33,6 +35,8 @@ class BrowseRequest:
     window: Window = ALWAYS
     limit: int = LIMIT
     cursor: str | None = None
+    scope: str | None = None
+    project: str | None = None
 
     def checked(self) -> BrowseRequest:
         """Itself. Raises ArgumentError `invalid_limit`, `usage`."""
@@ -50,17 +54,23 @@ def browse(
     current: tuple[str, str] | None = None,
     source_state: SourceState = state_by_stat,
     resume: Resume = no_resume,
+    here: Here = ANYWHERE,
 ) -> dict[str, object]:
     """The `browse` answer. Raises ArgumentError `not_found`, `invalid_limit`, `invalid_cursor`, `stale_cursor`."""
     request.checked()
     with database.read() as connection:
         number = profile_number(connection, profile)
+        scope = scopes.resolve(connection, -1 if number is None else number, here, request.scope, request.project)
         if number is None:
             if request.topic_id is not None:
                 raise _no_topic(request.topic_id)
-            return _answer("topics", 0, request, [], None, _NOTHING)
-        view = _View(connection, number, request, current, source_state, resume)
-        return view.topics() if request.topic_id is None else view.topic(request.topic_id)
+            return _answer("topics", 0, request, [], None, _NOTHING) | scope.as_json() | {"in_scope": 0}
+        view = _View(connection, number, request, current, source_state, resume, scope)
+        if scope.reason is not None:
+            answer = view.nothing(scope.said)
+        else:
+            answer = view.topics() if request.topic_id is None else view.topic(request.topic_id)
+        return answer | scope.as_json() | {"in_scope": view.in_scope}
 
 
 class _View:
@@ -74,6 +84,7 @@ class _View:
         current: tuple[str, str] | None,
         source_state: SourceState,
         resume: Resume,
+        scope: Scope,
     ) -> None:
         self._connection = connection
         self._number = number
@@ -82,6 +93,21 @@ class _View:
         self._resume = resume
         self._without = reads.current_number(connection, number, current)
         self._revision = reads.generation(connection, number)
+        self._scope = scope
+        self._within = scope.within
+        self._belongs = scopes.belongs_of(connection, number, scope)
+
+    @property
+    def in_scope(self) -> int:
+        """How many conversations are covered."""
+        if self._scope.reason is not None:
+            return 0
+        return catalogue.in_scope(self._connection, self._number, self._without, self._within)
+
+    def nothing(self, message: str) -> dict[str, object]:
+        """The answer where nothing can be in scope."""
+        level = "topics" if self._request.topic_id is None else "conversations"
+        return _answer(level, self._revision, self._request, [], None, message)
 
     def topics(self) -> dict[str, object]:
         """Level topics."""
@@ -89,7 +115,7 @@ class _View:
         return self._page(
             "topics",
             lambda first, limit: catalogue.topics(
-                self._connection, self._number, window, self._without, first, limit
+                self._connection, self._number, window, self._without, self._within, first, limit
             ),
             self._topic,
             "No topic has a conversation"
@@ -129,6 +155,7 @@ class _View:
     ) -> dict[str, object]:
         request, first = self._request, 0
         question = ["browse", level, request.topic_id, request.window.start, request.window.end]
+        question += [self._scope.used, self._scope.project]
         if request.cursor is not None:
             place = cursors.decode(request.cursor, question, self._revision)
             first = cursors.whole_number(place[0] if len(place) == 1 else None)
@@ -143,6 +170,8 @@ class _View:
         """Why there is nothing on a page."""
         if nothing is _NOTHING or level == "history":
             return nothing
+        if self._within.only and not self.in_scope:
+            return "There are no other conversations in this project"
         window = self._request.window.words()
         if window:
             nothing += f" with an entry in the time that was asked for ({window})"
@@ -150,7 +179,7 @@ class _View:
 
     def _conversations(self, topic_no: int, first: int, limit: int) -> list[sqlite3.Row]:
         return catalogue.conversations(
-            self._connection, self._number, topic_no, self._request.window, self._without, first, limit
+            self._connection, self._number, topic_no, self._request.window, self._without, self._within, first, limit
         )
 
     def _topic(self, row: sqlite3.Row) -> dict[str, object]:
@@ -172,7 +201,7 @@ class _View:
         evidence = _by_facet(catalogue.evidence(self._connection, facets))
         findings = _by_facet(catalogue.findings(self._connection, facets))
         rules = row["rules_version"]
-        return introduce(row, self._source_state, self._resume) | {
+        return introduce(row, self._source_state, self._resume, self._belongs) | {
             "summary": safe(row["summary"], rules),
             "facts": json.loads(row["facts"]),
             "memberships": [

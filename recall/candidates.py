@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recall import query as querying
-from recall import ranking
+from recall import ranking, tiers
 from recall.errors import StateError
 from recall.index import hits, matches
 from recall.index.filters import Filters
 from recall.index.matches import Matches
 from recall.query import Query
 from recall.ranking import Hit
+from recall.scope import EVERYTHING, Scope
 from recall.search_request import SearchRequest
 
 MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
@@ -46,10 +47,13 @@ def _share_out(groups: Sequence[Group], room: int) -> None:
 class Candidates:
     """The search of all queries of one request."""
 
-    def __init__(self, connection: sqlite3.Connection, filters: Filters, request: SearchRequest) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, filters: Filters, request: SearchRequest, scope: Scope = EVERYTHING
+    ) -> None:
         self._connection = connection
         self._filters = filters
         self._request = request
+        self._scope = scope
         self.queries = [querying.cut(text) for text in request.queries]
         self.hits: list[Hit] = []
         self.bounded = False
@@ -77,10 +81,17 @@ class Candidates:
         by_conversation: dict[int, list[Hit]] = {}
         for hit in self._sorted(self.hits):
             by_conversation.setdefault(self._rows[hit.entry_no]["conversation_no"], []).append(hit)
-        groups = [Group(number, found) for number, found in by_conversation.items()]
+        groups = self._in_tiers([Group(number, found) for number, found in by_conversation.items()])
         chosen_groups = groups[first : first + limit]
         _share_out(chosen_groups, limit + MORE_ENTRIES)
         return chosen_groups, first + limit if len(groups) > first + limit else None
+
+    def _in_tiers(self, groups: list[Group]) -> list[Group]:
+        """This project's first, where that was asked for; an order by time stays one."""
+        if self._scope.used != "prefer" or self._request.sort != "relevance":
+            return groups
+        heads = hits.conversations(self._connection, [group.conversation_no for group in groups])
+        return tiers.ordered(groups, lambda group: self._scope.tier(heads[group.conversation_no]))
 
     def _sorted(self, found: list[Hit]) -> list[Hit]:
         if self._request.sort == "relevance":

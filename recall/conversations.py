@@ -12,12 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recall import cursor as cursors
+from recall import folders
+from recall import scope as scopes
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
 from recall.hosts.reading import fingerprint
-from recall.index import jobs, stored
+from recall.index import jobs, projects, stored
+from recall.index.attribution import Belonging, Known, Seen, attribute
 from recall.index.database import Database, profile_number
 from recall.index.stored import Stored
+from recall.scope import ANYWHERE, Here, Scope
 from recall.settings import Settings
 from recall.timewindow import iso
 from recall.types import SourceRef, SourceWarning
@@ -53,7 +57,8 @@ class Row:
 
     `copy_of`: the source that the conversation is indexed from, where this one is a copy of it.
     `due`: nothing changed in it, but `index-all` has something to do: a model to replace the extractive analysis,
-    or a new place to note.
+    or a new place to note. `belonging`: the number of its project, and why; of one that is not indexed, where it is to
+    be or what its folder says.
     """
 
     state: str
@@ -62,6 +67,7 @@ class Row:
     running: bool = False
     copy_of: str | None = None
     due: bool = False
+    belonging: tuple[int | None, str] = (None, "none")
 
     @property
     def source(self) -> str:
@@ -92,7 +98,7 @@ class Row:
             raise TypeError("a row has a source, an indexed conversation, or both")
         return self.stored
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self, project_id: str | None = None) -> dict[str, object]:
         header = self.listed.header if self.listed else None
         kept = self.stored
         identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
@@ -112,7 +118,8 @@ class Row:
             "last_active_at": iso(kept.last_active_at) if kept else None,
             "title": (header.title if header else None) or (kept.title if kept else None),
             "cwd": header.cwd if header else (kept.cwd if kept else None),
-            "project": None,
+            "project": project_id,
+            "why_project": self.belonging[1],
             "copy_of": self.copy_of,
             "analysis": None if kept is None else "extractive" if kept.extractive else "model",
             "problem": problem,
@@ -143,7 +150,7 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
     catalogue = catalogue_of(settings, database)
     listed, warnings = catalogue.listed()
     with database.read() as connection:
-        kept, queued = _known(connection, settings.profile)
+        kept, queued, places = _known(connection, settings.profile)
     by_identity = {(s.host, s.host_conversation_id): s for s in kept}
     by_source = {s.source: s for s in kept}
     paths = {item.source.name for item in listed}
@@ -161,8 +168,9 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
             state = "indexed"
         copy_of = elsewhere if state == "indexed" and elsewhere in paths else None
         due = state == "indexed" and found is not None and (elsewhere is not None or _replaceable(found, settings))
-        result.append(Row(state, item, found, catalogue.is_current(item), copy_of, due))
-    result += [Row(_state_of_missing(s), None, s) for s in kept if s.conversation_id not in seen]
+        result.append(Row(state, item, found, catalogue.is_current(item), copy_of, due, places.of(item, found)))
+    missing = [s for s in kept if s.conversation_id not in seen]
+    result += [Row(_state_of_missing(s), None, s, belonging=places.of(None, s)) for s in missing]
     result.sort(key=lambda row: (-row.modified_ns, row.source))
     return result, warnings
 
@@ -173,13 +181,20 @@ def conversations(
     *,
     host: str | None = None,
     state: str | None = None,
+    project: str | None = None,
     limit: int = PAGE,
     cursor: str | None = None,
+    here: Here = ANYWHERE,
 ) -> dict[str, object]:
     """The `conversations` answer of contract.md: one page, newest first."""
     found, warnings = rows(settings, database)
-    chosen = [row for row in found if host in (None, row.host) and state in (None, row.state)]
-    key = ["conversations", settings.profile, host, state]
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        scope = scopes.resolve(connection, -1 if number is None else number, here, None, project)
+        ids = {} if number is None else {p.project_no: p.project_id for p in projects.all_of(connection, number)}
+    in_scope = [row for row in found if _in_scope(row, scope)]
+    chosen = [row for row in in_scope if host in (None, row.host) and state in (None, row.state)]
+    key = ["conversations", settings.profile, host, state, scope.used, scope.project]
     place = cursors.decode(cursor, key) if cursor else None
     if place is not None:
         seconds, rest, source = place if len(place) == 3 else (None, None, None)
@@ -187,9 +202,11 @@ def conversations(
         chosen = [row for row in chosen if (-row.modified_ns, row.source) > after]
     page, more = chosen[:limit], len(chosen) > limit
     return {
-        "conversations": [row.as_json() for row in page],
+        **scope.as_json(),
+        "in_scope": len(in_scope),
+        "conversations": [row.as_json(ids.get(row.belonging[0] or 0)) for row in page],
         "total": len(chosen) if place is None else None,
-        "message": _message(found, chosen),
+        "message": _message(found, chosen, in_scope, scope),
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],
         "next_cursor": cursors.encode([*divmod(page[-1].modified_ns, _SECOND), page[-1].source], key) if more else None,
     }
@@ -206,12 +223,41 @@ def coverage(found: Sequence[Row]) -> Mapping[str, Mapping[str, int]]:
     return {host: dict(sorted(states.items())) for host, states in sorted(table.items())}
 
 
-def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], frozenset[str]]:
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """What says where a conversation belongs: the index of those in it, of others the user's word and their folder."""
+
+    known: Known
+    decided: Mapping[tuple[str, str], int | None]
+
+    def of(self, item: Listed | None, found: Stored | None) -> tuple[int | None, str]:
+        if found is not None:
+            return found.project_no, found.why_project
+        if item is None or item.header is None:
+            return None, "none"
+        identity = (item.source.host, item.header.host_conversation_id)
+        decided = Belonging(self.decided[identity]) if identity in self.decided else None
+        folder = folders.parse(item.header.cwd)
+        seen = Seen(folders=() if folder is None else (folder,), decided=decided)
+        attribution = attribute(seen, self.known)
+        return attribution.project_no, attribution.why
+
+
+def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], frozenset[str], _Places]:
     number = profile_number(connection, profile)
     if number is None:
-        return [], frozenset()
+        return [], frozenset(), _Places(Known(), {})
     queued = frozenset(job.source for job in jobs.waiting(connection, number))
-    return stored.all_of(connection, number), queued
+    places = _Places(projects.known(connection, number), projects.decisions(connection, number))
+    return stored.all_of(connection, number), queued, places
+
+
+def _in_scope(row: Row, scope: Scope) -> bool:
+    if scope.used != "project":
+        return True
+    if scope.group is not None:
+        return row.stored is not None and row.stored.git_group == scope.group
+    return scope.project_no is not None and row.belonging[0] == scope.project_no
 
 
 def _state(item: Listed, found: Stored | None, queued: bool) -> str:
@@ -242,9 +288,13 @@ def _replaceable(found: Stored, settings: Settings) -> bool:
     return found.extractive and not settings.offline
 
 
-def _message(found: Sequence[Row], chosen: Sequence[Row]) -> str | None:
+def _message(found: Sequence[Row], chosen: Sequence[Row], in_scope: Sequence[Row], scope: Scope) -> str | None:
     if chosen:
-        return None
+        return scope.said or None
+    if scope.reason is not None:
+        return scope.said
+    if found and not in_scope:
+        return "There are no conversations in this project"
     if found:
         return f"None of the {len(found)} conversations is of that host and state"
     return "No conversations found; `history-recall sources list` says where they are looked for"

@@ -19,10 +19,12 @@ from recall.freshness import Standing, stand, stands
 from recall.hashing import derived_id
 from recall.hosts.reading import fingerprint, open_log, reader_version
 from recall.index import lease, publish, stored, topics
+from recall.index.attribution import Seen
 from recall.index.database import translated
 from recall.index.lease import Owner
 from recall.index.staging import Staging
 from recall.index.stored import Stored
+from recall.lookaround import LookAround
 from recall.models.calls import Road
 from recall.models.tokens import Meter
 from recall.redact import RULES_VERSION, Redactor
@@ -60,6 +62,7 @@ class _Reading:
     outline: Outline
     redactor: Redactor
     staging: Staging
+    seen: Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Curator:
         self._road = road
         self._meter = meter
         self._renewed = 0.0
+        self._look_around = LookAround(run, profile_no)
 
     async def curate(self, source: SourceRef, *, force: bool) -> Curated:
         """Index one source. Raises SourceError, ModelError or StateError; nothing of it is visible then."""
@@ -169,7 +173,9 @@ class Curator:
             message = f"{source.name} became another conversation while it was being read; nothing was published"
             raise SourceError("source_identity_changed", message, "index it again")
         minted = derived_id("c", self._run.settings.profile, header.host, header.host_conversation_id)
-        return _Reading(source, before.conversation_id if before else minted, before, outline, redactor, staging)
+        identity = before.conversation_id if before else minted
+        seen = self._look_around.seen(header, staging)
+        return _Reading(source, identity, before, outline, redactor, staging, seen)
 
     async def _analyse(self, reading: _Reading) -> Analysis:
         # The built-in analyser is asked anew at no cost, and finds better scopes where it cuts for itself.
@@ -241,6 +247,7 @@ class Curator:
             rules_version=RULES_VERSION,
             reader_version=reader_version(reading.source.host),
             now=self._run.clock(),
+            seen=reading.seen,
         )
         with self._run.database.write(stoppable=True) as connection:
             lease.confirm(connection, self._profile_no, reading.source.name, self._owner)

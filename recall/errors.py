@@ -5,11 +5,13 @@
                                 source_unreadable not_authorised source_identity_changed duplicate_conversation
                                 stale_evidence source_empty current_conversation internal
       ArgumentError             usage invalid_time invalid_limit invalid_query invalid_cursor stale_cursor not_found
+                                unknown_project no_project name_taken bind_refused scope_forbidden
       ModelError                model_unavailable auth_unavailable model_request_failed model_output_truncated
                                 invalid_model_output model_context_too_small unsupported_repair_model
                                 repair_incomplete model_refused rate_limited model_reduce_not_shrinking
       StateError                consent_required work_budget daily_budget lease_lost lease_held topic_state_changed
                                 unsupported_index index_damaged index_unavailable disk_full cancelled
+                                project_not_empty confirmation_required
 
 A code is stable and belongs to one class. `message` says what happened and where, `hint` what to do. No text of a
 conversation and no key may stand in either. The cause is kept with `raise ... from`.
@@ -77,7 +79,20 @@ class ArgumentError(RecallError):
     """What the caller asked for is not of the operation's form, or not there."""
 
     codes = frozenset(
-        {"usage", "invalid_time", "invalid_limit", "invalid_query", "invalid_cursor", "stale_cursor", "not_found"}
+        {
+            "usage",
+            "invalid_time",
+            "invalid_limit",
+            "invalid_query",
+            "invalid_cursor",
+            "stale_cursor",
+            "not_found",
+            "unknown_project",
+            "no_project",
+            "name_taken",
+            "bind_refused",
+            "scope_forbidden",
+        }
     )
 
 
@@ -117,10 +132,21 @@ class StateError(RecallError):
             "index_unavailable",
             "disk_full",
             "cancelled",
+            "project_not_empty",
+            "confirmation_required",
         }
     )
     free_codes = frozenset(
-        {"consent_required", "work_budget", "daily_budget", "lease_held", "topic_state_changed", "cancelled"}
+        {
+            "consent_required",
+            "work_budget",
+            "daily_budget",
+            "lease_held",
+            "topic_state_changed",
+            "cancelled",
+            "project_not_empty",
+            "confirmation_required",
+        }
     )
 
 

@@ -11,7 +11,7 @@ from recall.index import hits
 from recall.query import Query
 from recall.ranking import Hit
 from recall.search_request import SearchRequest
-from recall.shown import Resume, SourceState, introduce, safe
+from recall.shown import Belongs, Resume, SourceState, introduce, safe
 from recall.timewindow import iso
 
 
@@ -25,12 +25,14 @@ class Found:
         queries: Sequence[Query],
         source_state: SourceState,
         resume: Resume,
+        belongs: Belongs,
     ) -> None:
         self._connection = connection
         self._request = request
         self._queries = queries
         self._source_state = source_state
         self._resume = resume
+        self._belongs = belongs
 
     def conversation(self, group: Group) -> dict[str, object]:
         chosen = group.hits[: group.shown]
@@ -42,7 +44,7 @@ class Found:
         entries = [
             self._entry(hit, rows[hit.entry_no], texts[hit.entry_no], facets.get(hit.entry_no)) for hit in chosen
         ]
-        return introduce(head, self._source_state, self._resume) | {
+        return introduce(head, self._source_state, self._resume, self._belongs) | {
             "entries": entries,
             "truncated": len(group.hits) > len(chosen),
         }

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from recall import cursor as cursors
+from recall import scope as scopes
 from recall.errors import ArgumentError
 from recall.index import reads
 from recall.index.database import Database, profile_number
+from recall.scope import ANYWHERE, Here
 from recall.shown import SourceState, piece_end, safe, state_by_stat
 from recall.timewindow import iso
 
@@ -64,19 +66,26 @@ def read(
     source_state: SourceState = state_by_stat,
     raw: Raw | None = None,
     prove: Prove | None = None,
+    here: Here = ANYWHERE,
 ) -> dict[str, object]:
-    """The `read` answer of contract.md.
+    """The `read` answer of contract.md. What search may not find for the asker, they may not read.
 
-    Raises ArgumentError `not_found`, `usage`, `invalid_limit`, `invalid_cursor`, `stale_cursor`.
+    Raises ArgumentError `not_found`, `usage`, `invalid_limit`, `invalid_cursor`, `stale_cursor`, `scope_forbidden`.
     """
     request.checked()
     with database.read() as connection:
         conversation = _conversation(connection, profile, request, current)
+        scope = scopes.resolve(connection, conversation["profile_no"], here)
+        if scope.used == "project" and not scope.holds(conversation) and request.conversation_id != "current":
+            message = "The conversation is not in the current project, and the user's settings keep agents to it"
+            raise ArgumentError("scope_forbidden", message, "ask the user; the setting is projects.agent_scope")
         page = _Page(connection, conversation, request, raw)
         page.fill()
         state = page.proved(source_state(conversation), prove)
         return {
             "conversation_id": conversation["conversation_id"],
+            **scope.as_json(),
+            **scopes.belongs_of(connection, conversation["profile_no"], scope)(conversation),
             "host": conversation["host"],
             "host_conversation_id": conversation["host_conversation_id"],
             "source_state": state,

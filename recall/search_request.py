@@ -38,6 +38,8 @@ class SearchRequest:
     limit: int = LIMIT
     cursor: str | None = None
     explain: bool = False
+    scope: str | None = None
+    project: str | None = None
 
     def checked(self) -> SearchRequest:
         """Itself. Raises ArgumentError `invalid_query`, `invalid_limit`, `usage`."""
@@ -144,6 +146,7 @@ def in_force(request: SearchRequest) -> str:
         ("role ", " or ".join(request.roles)),
         ("topic ", request.topic_id or ""),
         ("conversation ", request.conversation_id or ""),
+        ("project ", request.project or ""),
         ("", f"{left_out} excluded" if left_out else ""),
     )
     return ", ".join(name + value for name, value in said if value)

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from recall import cursor as cursors
+from recall import scope as scopes
 from recall.candidates import Candidates
 from recall.found import Found
 from recall.index import hits, reads
@@ -18,6 +19,7 @@ from recall.index.database import Database, profile_number
 from recall.index.filters import Filters
 from recall.query import Query
 from recall.ranking import Hit
+from recall.scope import ANYWHERE, Here, Scope
 from recall.search_request import (
     INCLUDES,
     LIMIT,
@@ -54,31 +56,38 @@ def search(
     current: tuple[str, str] | None = None,
     source_state: SourceState = state_by_stat,
     resume: Resume = no_resume,
+    here: Here = ANYWHERE,
 ) -> dict[str, object]:
     """The `search` answer. Raises ArgumentError for what was asked wrongly; finding nothing is an answer."""
     request.checked()
     with database.read() as connection:
         number = profile_number(connection, profile)
+        scope = scopes.resolve(connection, -1 if number is None else number, here, request.scope, request.project)
         if number is None:
             return _answer(request, message="Nothing is indexed in this profile yet: run index-all, or index FILE")
-        filters = filters_of(connection, number, request, current)
-        found = Candidates(connection, filters, request)
-        stamp = reads.generation(connection, number)
+        if scope.reason is not None:
+            return _answer(request, **scope.as_json(), message=scope.said)
+        filters = scope.narrow(filters_of(connection, number, request, current))
+        found = Candidates(connection, filters, request, scope)
+        stamp, question = reads.generation(connection, number), [*request.question(), scope.used, scope.project]
         first = 0
         if request.cursor is not None:
-            place = cursors.decode(request.cursor, request.question(), stamp)
+            place = cursors.decode(request.cursor, question, stamp)
             first = cursors.whole_number(place[0] if len(place) == 1 else None)
         if request.mode != "semantic":
             found.run()
         page, last = found.page(first)
-        shown = Found(connection, request, found.queries, source_state, resume)
-        next_cursor = None if last is None else cursors.encode([last], request.question(), stamp)
+        belongs = scopes.belongs_of(connection, number, scope)
+        shown = Found(connection, request, found.queries, source_state, resume, belongs)
+        in_scope = hits.in_scope(connection, filters)
+        next_cursor = None if last is None else cursors.encode([last], question, stamp)
         return _answer(
             request,
+            **scope.as_json(),
             conversations=[shown.conversation(group) for group in page],
-            in_scope=hits.in_scope(connection, filters),
+            in_scope=in_scope,
             coverage=_coverage(found.bounded, hits.waiting(connection, number)),
-            message=_message(request, found),
+            message=_message(request, found, scope, in_scope),
             next_cursor=next_cursor,
         )
 
@@ -96,8 +105,11 @@ def _coverage(bounded: bool, waiting: int) -> str:
     return "partial" if waiting else "complete"
 
 
-def _message(request: SearchRequest, found: Candidates) -> str:
-    said: list[str] = []
+def _message(request: SearchRequest, found: Candidates, scope: Scope, in_scope: int) -> str:
+    said: list[str] = [scope.said] if scope.said else []
+    if scope.used == "project" and not in_scope:
+        said.append("There are no other conversations in this project.")
+        return " ".join(said)
     if request.mode == "semantic":
         return f"{_NO_MODEL}, and semantic mode has no other road: use mode keyword"
     if request.mode == "hybrid":

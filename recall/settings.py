@@ -30,6 +30,7 @@ _NUMBERS = {
     "concurrency": (3, 1, 32),
 }
 _REPAIR = ("always", "due", "never")
+SCOPES = ("project", "prefer", "all")  # the narrowest first
 # What the hosts themselves read to find their stores (hosts.md A1).
 _HOST_VARIABLES = ("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME")
 
@@ -55,6 +56,8 @@ class Settings:
     current: tuple[str, str] | None
     cwd: str | None
     host_variables: Mapping[str, str]
+    infer_mentions: bool = True
+    agent_scope: str = "all"
 
     @property
     def offline(self) -> bool:
@@ -94,6 +97,8 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
         current=_current(values.get("current")),
         cwd=values.get("cwd"),
         host_variables={name: env[name] for name in _HOST_VARIABLES if env.get(name)},
+        infer_mentions=_switch("projects_infer_mentions", values.get("projects_infer_mentions", "1")),
+        agent_scope=_agent_scope(values.get("projects_agent_scope", "all")),
         **numbers,
     )
 
@@ -128,7 +133,14 @@ def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ArgumentError("usage", f"{path} cannot be read as TOML: {error}", "mend or remove the file") from error
     flat: dict[str, str] = {}
-    for key, value in table.items():
+    inner = [
+        (f"{name}_{key}", value)
+        for name, part in table.items()
+        if isinstance(part, dict)
+        for key, value in part.items()
+    ]
+    for key, value in [*table.items(), *inner]:
+        key = key.replace(".", "_")
         if isinstance(value, bool):
             flat[key] = "1" if value else "0"
         elif isinstance(value, str | int):
@@ -179,6 +191,19 @@ def _current(value: str | None) -> tuple[str, str] | None:
     if not colon or not host or not identity:
         raise ArgumentError("usage", f"{PREFIX}CURRENT is {value!r}", "use HOST:ID, for example pi:5f0c2c8e")
     return host, identity
+
+
+def _switch(name: str, text: str) -> bool:
+    values = {"1": True, "on": True, "true": True, "0": False, "off": False, "false": False}
+    if text.lower() not in values:
+        raise ArgumentError("usage", f"{PREFIX}{name.upper()} is {text!r}", "use 1 or 0")
+    return values[text.lower()]
+
+
+def _agent_scope(value: str) -> str:
+    if value not in SCOPES:
+        raise ArgumentError("usage", f"{PREFIX}PROJECTS_AGENT_SCOPE is {value!r}", f"use one of {', '.join(SCOPES)}")
+    return value
 
 
 def _absolute(path: str) -> Path:

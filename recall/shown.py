@@ -14,6 +14,7 @@ from recall.timewindow import iso
 
 SourceState = Callable[[sqlite3.Row], str]  # a row of `conversations` -> ok grown changed gone unreadable
 Resume = Callable[[sqlite3.Row], str | None]
+Belongs = Callable[[sqlite3.Row], dict[str, object]]  # ... -> its project, tier and why, as an answer gives them
 
 
 def safe(text: str, rules_version: int) -> str:
@@ -49,7 +50,9 @@ def piece_end(text: str, start: int, room: int) -> int:
     return end if end > start else start + room
 
 
-def introduce(row: sqlite3.Row, source_state: SourceState, resume: Resume) -> dict[str, object]:
+def introduce(
+    row: sqlite3.Row, source_state: SourceState, resume: Resume, belongs: Belongs | None = None
+) -> dict[str, object]:
     """The head of a conversation in `search` and `browse`."""
     title = row["title"]
     return {
@@ -58,14 +61,17 @@ def introduce(row: sqlite3.Row, source_state: SourceState, resume: Resume) -> di
         "host_conversation_id": row["host_conversation_id"],
         "link": f"history-recall read {row['conversation_id']}",
         "title": None if title is None else safe(title, row["rules_version"]),
-        "project": None,
-        "tier": "none",
-        "why_project": "none",
+        **(belongs or no_project)(row),
         "started_at": iso(row["started_at"]),
         "last_active_at": iso(row["last_active_at"]),
         "source_state": source_state(row),
         "resume": resume(row),
     }
+
+
+def no_project(_row: sqlite3.Row) -> dict[str, object]:
+    """Nobody asked which project a conversation belongs to."""
+    return {"project": None, "project_name": None, "tier": "none", "why_project": "none"}
 
 
 def no_resume(_row: sqlite3.Row) -> str | None:

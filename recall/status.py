@@ -5,18 +5,21 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import asdict
 
-from recall import conversations, jobs
+from recall import binding, conversations, jobs, scope
 from recall.consents import consents
 from recall.index import fulltext, lease, ledger, runs, stored
 from recall.index import jobs as queue
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.models.endpoints import endpoint_of
 from recall.run import now_ms
+from recall.scope import ANYWHERE, Here
 from recall.settings import Settings
 from recall.timewindow import iso
 
 
-def status(settings: Settings, database: Database, *, cost: bool = False) -> dict[str, object]:
+def status(
+    settings: Settings, database: Database, *, cost: bool = False, here: Here = ANYWHERE
+) -> dict[str, object]:
     """The `status` answer of contract.md. No model call, no write."""
     found, warnings = conversations.rows(settings, database)
     with database.read() as connection:
@@ -32,6 +35,8 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
         redactions = stored.redactions(connection, number)
         skipped = stored.skipped_lines(connection, number)
         granted = consents(settings, connection, number)
+        current = scope.current_project(connection, number, here)
+        hint = binding.hint(connection, number, settings.home, here, now_ms())
         problems = [] if number < 0 else fulltext.look(connection, number)
         engine = fulltext.engine_of(connection, number) if number >= 0 else None
     endpoint = None if settings.offline else endpoint_of(settings.model, settings.api_base)
@@ -68,8 +73,8 @@ def status(settings: Settings, database: Database, *, cost: bool = False) -> dic
         "redactions": redactions,
         "skipped_lines": skipped,
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],
-        "current_project": None,
-        "project_hint": None,
+        "current_project": None if current is None else {"project_id": current.project_id, "name": current.name},
+        "project_hint": hint,
     }
     return answer if spent is None else answer | {"cost": spent}
 

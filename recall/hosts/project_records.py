@@ -32,6 +32,10 @@ class HostProject:
 # Host -> what reads its records; [] where its store is not there. Raises SourceError for a store that cannot be read.
 READERS: dict[str, Callable[[Settings], Sequence[HostProject]]] = {}
 
+# Host -> its public call that switches a conversation's directory: (settings, the host's conversation id, folder) ->
+# {"switched": bool, "code": str or None, "message": str}. A host without one cannot.
+SWITCHERS: dict[str, Callable[[Settings, str, str], dict[str, object]]] = {}
+
 
 def project_records(settings: Settings, host: str) -> tuple[HostProject, ...]:
     """The records of a host, in the order of their ids. Raises SourceError where its store cannot be read."""

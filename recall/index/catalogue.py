@@ -9,8 +9,32 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from recall.timewindow import Window
+from recall.timewindow import ALWAYS, Window
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A project, by number or by its git group; `only` its conversations, or these first. Without both: everything."""
+
+    project_no: int | None = None
+    group: str | None = None
+    only: bool = False
+
+    def tier(self, row: str) -> str:
+        """The SQL of a conversation's tier: 0 this project, 1 none, 2 another; 0 for all where there is no project."""
+        if self.project_no is None and self.group is None:
+            return "(0 + 0)"  # a bare number would be a column where it is ordered by
+        own = f"{row}.git_group IS :group" if self.group is not None else f"{row}.project_no IS :project"
+        return f"CASE WHEN {own} THEN 0 WHEN {row}.project_no IS NULL THEN 1 ELSE 2 END"
+
+    def condition(self, row: str) -> str:
+        """The SQL of what is let in."""
+        return f"({self.tier(row)}) = 0" if self.only else "1"
+
+
+EVERYWHERE = Within()
 
 # (conversation, first and last activity that counts): of the whole conversation, or of its entries in the window.
 _WHOLE = """
@@ -29,8 +53,10 @@ def _active(window: Window) -> str:
     return _INSIDE if window else _WHOLE
 
 
-def _values(profile_no: int, window: Window, without: int | None) -> dict[str, object]:
+def _values(profile_no: int, window: Window, without: int | None, within: Within) -> dict[str, object]:
     return {
+        "project": within.project_no,
+        "group": within.group,
         "profile": profile_no,
         "start": -(1 << 62) if window.start is None else window.start,
         "end": 1 << 62 if window.end is None else window.end,
@@ -39,27 +65,34 @@ def _values(profile_no: int, window: Window, without: int | None) -> dict[str, o
 
 
 def topics(
-    connection: sqlite3.Connection, profile_no: int, window: Window, without: int | None, first: int, limit: int
+    connection: sqlite3.Connection,
+    profile_no: int,
+    window: Window,
+    without: int | None,
+    within: Within,
+    first: int,
+    limit: int,
 ) -> list[sqlite3.Row]:
-    """Live topics with a conversation in the window, last activity first, from `first` on."""
+    """Live topics with a conversation in the window, by tier, last activity first, from `first` on."""
     return connection.execute(
         f"""
         WITH active AS ({_active(window)}),
         inside AS (
-            SELECT DISTINCT m.topic_no, f.conversation_no, a.first_at, a.last_at
+            SELECT DISTINCT m.topic_no, f.conversation_no, a.first_at, a.last_at, {within.tier("c")} AS tier
             FROM memberships AS m
             JOIN facets AS f USING (facet_no)
             JOIN active AS a USING (conversation_no)
-            WHERE f.conversation_no IS NOT :without
+            JOIN conversations AS c USING (conversation_no)
+            WHERE f.conversation_no IS NOT :without AND {within.condition("c")}
         )
         SELECT t.*, count(*) AS conversations, min(i.first_at) AS first_at, max(i.last_at) AS last_at
         FROM inside AS i JOIN topics AS t USING (topic_no)
         WHERE t.profile_no = :profile AND t.state = 'live'
         GROUP BY t.topic_no
-        ORDER BY last_at IS NULL, last_at DESC, t.topic_no
+        ORDER BY min(i.tier), last_at IS NULL, last_at DESC, t.topic_no
         LIMIT :limit OFFSET :first
         """,
-        _values(profile_no, window, without) | {"first": first, "limit": limit},
+        _values(profile_no, window, without, within) | {"first": first, "limit": limit},
     ).fetchall()
 
 
@@ -69,23 +102,31 @@ def conversations(
     topic_no: int,
     window: Window,
     without: int | None,
+    within: Within,
     first: int,
     limit: int,
 ) -> list[sqlite3.Row]:
-    """The conversations of a topic with an entry in the window, last activity first, from `first` on."""
+    """The conversations of a topic with an entry in the window, by tier, last activity first, from `first` on."""
     return connection.execute(
         f"""
         WITH active AS ({_active(window)})
         SELECT c.*, a.first_at, a.last_at
         FROM active AS a JOIN conversations AS c USING (conversation_no)
-        WHERE c.conversation_no IS NOT :without AND c.conversation_no IN (
+        WHERE c.conversation_no IS NOT :without AND {within.condition("c")} AND c.conversation_no IN (
             SELECT f.conversation_no FROM memberships AS m JOIN facets AS f USING (facet_no)
             WHERE m.topic_no = :topic)
-        ORDER BY a.last_at IS NULL, a.last_at DESC, c.conversation_no
+        ORDER BY {within.tier("c")}, a.last_at IS NULL, a.last_at DESC, c.conversation_no
         LIMIT :limit OFFSET :first
         """,
-        _values(profile_no, window, without) | {"topic": topic_no, "first": first, "limit": limit},
+        _values(profile_no, window, without, within) | {"topic": topic_no, "first": first, "limit": limit},
     ).fetchall()
+
+
+def in_scope(connection: sqlite3.Connection, profile_no: int, without: int | None, within: Within) -> int:
+    """How many conversations browsing covers."""
+    sql = f"""SELECT count(*) FROM conversations AS c
+              WHERE c.profile_no = :profile AND c.conversation_no IS NOT :without AND {within.condition("c")}"""
+    return int(connection.execute(sql, _values(profile_no, ALWAYS, without, within)).fetchone()[0])
 
 
 def any_conversation(connection: sqlite3.Connection, profile_no: int) -> bool:

@@ -24,6 +24,8 @@ class Filters:
     without: tuple[int, ...] = ()
     without_entries: tuple[tuple[int, str], ...] = ()
     narrow_roles: bool = False
+    project_no: int | None = None
+    git_group: str | None = None
 
     def conversations(self) -> str:
         """The condition on a conversation `c`."""
@@ -34,6 +36,10 @@ class Filters:
             clauses.append("c.conversation_no = :conversation")
         if self.without:
             clauses.append("c.conversation_no NOT IN (SELECT value FROM json_each(:without))")
+        if self.project_no is not None:
+            clauses.append("c.project_no = :project")
+        if self.git_group is not None:
+            clauses.append("c.git_group = :group")
         if self.topic_nos is not None:
             clauses.append("""c.conversation_no IN (
                 SELECT f.conversation_no FROM memberships AS m JOIN facets AS f USING (facet_no)
@@ -66,6 +72,8 @@ class Filters:
             "without": json.dumps(self.without),
             "seen": json.dumps(self.without_entries),
             "topics": json.dumps(self.topic_nos),
+            "project": self.project_no,
+            "group": self.git_group,
         }
 
     def scope(self) -> list[list[str]]:

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from recall.hashing import derived_id
-from recall.index import fulltext, jobs, topics
+from recall.index import belonging, fulltext, jobs, topics
+from recall.index.attribution import NOTHING_SEEN, Seen
 from recall.types import Analysis, Facet, Outline, Placement, SourceRef
 
 
@@ -22,7 +23,7 @@ class Publication:
     """Everything that one run found out about one conversation.
 
     `placement.placed` covers exactly the facets whose index is in `placed_facets`; the others are facets that the
-    conversation had before, which keep their topic.
+    conversation had before, which keep their topic. `seen` says where it belongs if it is indexed for the first time.
     """
 
     profile_no: int
@@ -37,6 +38,7 @@ class Publication:
     rules_version: int
     reader_version: int
     now: int
+    seen: Seen = NOTHING_SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,11 @@ def facet_id(conversation_id: str, facet: Facet) -> str:
 def publish(connection: sqlite3.Connection, plan: Publication) -> Published:
     """Write a publication inside the open transaction. Raises StateError `topic_state_changed`; writes nothing then."""
     topics.check_versions(connection, plan.profile_no, plan.placement.versions)
+    header = plan.outline.header
+    first = belonging.is_new(connection, plan.profile_no, header)
     number = _write_conversation(connection, plan)
+    if first:
+        belonging.settle(connection, plan.profile_no, number, header, plan.source, plan.seen, plan.now)
     fulltext.remove_curated(connection, plan.profile_no, number)
     _write_entries(connection, plan.profile_no, number)
     _write_placeholders(connection, number, plan.placeholders)
@@ -82,6 +88,8 @@ def _write_conversation(connection: sqlite3.Connection, plan: Publication) -> in
         "host_conversation_id": header.host_conversation_id,
         "source": plan.source.name,
         "parent": header.parent,
+        "continues": header.continues,
+        "git_group": plan.seen.git_group,
         "sidechain": int(header.sidechain),
         "automation": int(header.automation),
         "archived": int(header.archived),
@@ -109,8 +117,9 @@ def _write_conversation(connection: sqlite3.Connection, plan: Publication) -> in
     }
     columns = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)
-    kept = {"conversation_id", "profile_no", "host", "host_conversation_id"}
+    kept = {"conversation_id", "profile_no", "host", "host_conversation_id", "git_group"}
     changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in kept)
+    changes += ", git_group = coalesce(excluded.git_group, git_group)"  # the folder may be gone since
     connection.execute(
         f"""INSERT INTO conversations ({columns}) VALUES ({values})
             ON CONFLICT (profile_no, host, host_conversation_id) DO UPDATE SET {changes}""",

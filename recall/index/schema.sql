@@ -63,6 +63,50 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE INDEX jobs_of_profile ON jobs (profile_no, job_no);
 
+-- What the person works on. An id is minted once and never computed again; `marker` is the UUID that a marker file holds.
+CREATE TABLE projects (
+    project_no      INTEGER PRIMARY KEY,
+    project_id      TEXT NOT NULL,
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    name            TEXT NOT NULL,
+    marker          TEXT NOT NULL,
+    archived        INTEGER NOT NULL DEFAULT 0,
+    created_at      INTEGER NOT NULL,
+    UNIQUE (profile_no, project_id),
+    UNIQUE (profile_no, marker)
+) STRICT;
+
+-- What leads to a project: a folder, a repository (its common git folder), or a host's own record.
+CREATE TABLE bindings (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    project_no      INTEGER NOT NULL REFERENCES projects,
+    kind            TEXT NOT NULL CHECK (kind IN ('folder', 'git', 'host')),
+    key             TEXT NOT NULL,                  -- what is compared: see folders.py; of a host's record 'host:id'
+    folds           INTEGER NOT NULL DEFAULT 0,     -- the file system there does not tell case apart
+    shown           TEXT NOT NULL,                  -- the path as it was given
+    seen            TEXT NOT NULL DEFAULT '{}',     -- what a folder is recognised by when it has moved
+    bound_at        INTEGER NOT NULL,
+    UNIQUE (profile_no, kind, key)
+) STRICT;
+
+-- Where the user put a conversation (NULL: in no project), by its host's id: it may not be indexed yet.
+CREATE TABLE decisions (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    host            TEXT NOT NULL,
+    host_conversation_id TEXT NOT NULL,
+    project_no      INTEGER REFERENCES projects,
+    decided_at      INTEGER NOT NULL,
+    UNIQUE (profile_no, host, host_conversation_id)
+) STRICT;
+
+-- Folders that the user does not want to be asked about.
+CREATE TABLE declines (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    key             TEXT NOT NULL,
+    declined_at     INTEGER NOT NULL,
+    UNIQUE (profile_no, key)
+) STRICT;
+
 CREATE TABLE conversations (
     conversation_no INTEGER PRIMARY KEY,
     conversation_id TEXT NOT NULL UNIQUE,
@@ -71,10 +115,14 @@ CREATE TABLE conversations (
     host_conversation_id TEXT NOT NULL,
     source          TEXT NOT NULL,                  -- where it was last seen; not its identity
     parent          TEXT,                           -- what the header calls its parent (an id or a path), redacted
+    continues       TEXT,                           -- the host's id of what it goes on with after a compaction
     sidechain       INTEGER NOT NULL DEFAULT 0,
     automation      INTEGER NOT NULL DEFAULT 0,     -- a timetable started it, no person
     archived        INTEGER NOT NULL DEFAULT 0,     -- its host put it aside
     host_version    TEXT,                           -- of the program that wrote it
+    project_no      INTEGER REFERENCES projects,
+    why_project     TEXT NOT NULL DEFAULT 'none',   -- moved inherited marker folder host git mention none
+    git_group       TEXT,                           -- the common git folder of where it ran, when it was there
     title           TEXT,
     cwd             TEXT,
     started_at      INTEGER,
@@ -99,6 +147,7 @@ CREATE TABLE conversations (
 ) STRICT;
 CREATE INDEX conversations_by_activity ON conversations (profile_no, last_active_at DESC, conversation_no);
 CREATE INDEX conversations_by_source ON conversations (profile_no, source);
+CREATE INDEX conversations_by_project ON conversations (project_no);
 
 CREATE TABLE entries (
     entry_no        INTEGER PRIMARY KEY,

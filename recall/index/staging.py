@@ -124,6 +124,16 @@ class Staging:
         )
         return next((row["text"] for row in rows if not _SLASH_COMMAND.fullmatch(row["text"][:200])), None)
 
+    def said(self) -> Iterator[str]:
+        """What the person said on the active branch, one text after another."""
+        rows = self._connection.execute(
+            """SELECT text FROM temp.staged_entries
+               WHERE role = 'user' AND text <> '' AND ' ' || marks || ' ' LIKE '% active %'
+                 AND marks NOT LIKE '%synthetic%' AND marks NOT LIKE '%meta%' AND marks NOT LIKE '%sidechain%'
+               ORDER BY seq"""
+        )
+        return (row["text"] for row in rows)
+
     def skeleton(self) -> list[tuple[int, str, str | None, str, str, int]]:
         """(seq, entry_id, parent_id, role, marks, chars) of every entry to analyse, without its text."""
         return [

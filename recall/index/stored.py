@@ -36,6 +36,9 @@ class Stored:
     model: str
     extractive: bool
     last_active_at: int | None
+    project_no: int | None
+    why_project: str
+    git_group: str | None
     cuts: tuple[tuple[str, int], ...]
 
     def same_file(self, size: int, mtime_ns: int, device: int, inode: int) -> bool:
@@ -161,5 +164,8 @@ def _stored(row: sqlite3.Row) -> Stored:
         model=row["model"],
         extractive=bool(row["extractive"]),
         last_active_at=row["last_active_at"],
+        project_no=row["project_no"],
+        why_project=row["why_project"],
+        git_group=row["git_group"],
         cuts=tuple((entry, end) for entry, end in json.loads(row["cuts"])),
     )

@@ -24,12 +24,16 @@ BLOCKED = frozenset({"consent_required", "work_budget", "daily_budget", "lease_h
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An operation with its checked arguments. `overrides` are settings: profile, current, cwd."""
+    """An operation with its checked arguments. `overrides` are settings: profile, current, cwd.
+
+    `agent`: a model asks, and no person; the settings bound how far it may look.
+    """
 
     operation: Operation
     arguments: Mapping[str, object]
     overrides: Mapping[str, str] = field(default_factory=dict)
     as_json: bool = False
+    agent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def answer(
     try:
         chosen = settings.load(overrides=asked.overrides)
         database = chosen.database
-        session = Session(chosen, report, cancellation, follower)
+        session = Session(chosen, report, cancellation, follower, agent=asked.agent)
         try:
             with translated(database):
                 document = asked.operation.run(session, asked.arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recall import (
+    binding,
     browser,
     consents,
     conversations,
@@ -22,7 +23,8 @@ from recall import (
 )
 from recall.hosts.catalogue import HOSTS
 from recall.run import now_ms
-from recall.surfaces import job_calls
+from recall.settings import SCOPES
+from recall.surfaces import job_calls, project_commands
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 
@@ -56,19 +58,29 @@ def _window(arguments: Arguments) -> timewindow.Window:
     )
 
 
+def _hinted(session: Session, answer: Answer) -> Answer:
+    """The answer, with an offer to bind the caller's folder where one is due."""
+    hint = binding.hint_of(session.settings, session.for_reading(), session.here(), now_ms())
+    return answer if hint is None else answer | {"project_hint": hint}
+
+
 def _status(session: Session, arguments: Arguments) -> Answer:
-    return status.status(session.settings, session.for_reading(), cost=bool(arguments.get("cost")))
+    cost = bool(arguments.get("cost"))
+    return status.status(session.settings, session.for_reading(), cost=cost, here=session.here())
 
 
 def _conversations(session: Session, arguments: Arguments) -> Answer:
-    return conversations.conversations(
+    answer = conversations.conversations(
         session.settings,
         session.for_reading(),
         host=_text(arguments, "host"),
         state=_text(arguments, "state"),
+        project=_text(arguments, "project"),
         limit=_number(arguments, "limit", conversations.PAGE),
         cursor=_text(arguments, "cursor"),
+        here=session.here(),
     )
+    return _hinted(session, answer)
 
 
 def _sources_list(session: Session, _arguments: Arguments) -> Answer:
@@ -172,16 +184,20 @@ def _search(session: Session, arguments: Arguments) -> Answer:
         limit=_number(arguments, "limit", searcher.LIMIT),
         cursor=_text(arguments, "cursor"),
         explain=bool(arguments.get("explain")),
+        scope=_text(arguments, "scope"),
+        project=_text(arguments, "project"),
     )
     database = session.for_reading()
-    return searcher.search(
+    answer = searcher.search(
         database,
         session.settings.profile,
         request,
         session.settings.current,
         origins.source_state_of(session.settings, database),
         origins.resume,
+        session.here(),
     )
+    return _hinted(session, answer)
 
 
 def _read(session: Session, arguments: Arguments) -> Answer:
@@ -203,6 +219,7 @@ def _read(session: Session, arguments: Arguments) -> Answer:
         origins.source_state_of(session.settings, database),
         raw=originals.reader_of(session.settings, database),
         prove=originals.prover_of(session.settings, database),
+        here=session.here(),
     )
 
 
@@ -213,16 +230,20 @@ def _browse(session: Session, arguments: Arguments) -> Answer:
         window=_window(arguments),
         limit=_number(arguments, "limit", 10),
         cursor=_text(arguments, "cursor"),
+        scope=_text(arguments, "scope"),
+        project=_text(arguments, "project"),
     )
     database = session.for_reading()
-    return browser.browse(
+    answer = browser.browse(
         database,
         session.settings.profile,
         request,
         session.settings.current,
         origins.source_state_of(session.settings, database),
         origins.resume,
+        session.here(),
     )
+    return _hinted(session, answer)
 
 
 _LIMIT_CURSOR = (
@@ -235,6 +256,10 @@ _TIME = (
     Parameter("to", "Entries before this time."),
 )
 
+_SCOPE = (
+    Parameter("scope", "Everything, the project first, or the project only.", choices=SCOPES),
+    Parameter("project", "The project: its id, its name, . for the current one, or git:PATH."),
+)
 _DETACH = Parameter("detach", "Answer with a job id at once; the work goes on in the background.", "flag")
 _JOB = Parameter("job", "Its id.", positional=True, required=True)
 
@@ -262,6 +287,7 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             Parameter("host", "Only of this host.", choices=HOSTS),
             Parameter("state", "Only in this state.", choices=conversations.STATES),
+            Parameter("project", "Only of this project: its id, its name, . for the current one, or git:PATH."),
             *_LIMIT_CURSOR,
         ),
     ),
@@ -325,6 +351,7 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             Parameter("query", "What to look for.", positional=True, required=True, many=True),
             Parameter("mode", "How to search (this version: keyword).", choices=searcher.MODES),
+            *_SCOPE,
             Parameter("topic", "Only conversations of this topic."),
             Parameter("conversation", "Only in this conversation."),
             Parameter("role", "Only entries of this role; may be repeated.", many=True, choices=searcher.ROLES),
@@ -358,11 +385,13 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             Parameter("topic", "A topic's id.", positional=True),
             Parameter("history", "Its life: every change and why.", "flag"),
+            *_SCOPE,
             *_TIME,
             Parameter("limit", "How many on a page (10).", "number", minimum=1, maximum=50),
             Parameter("cursor", "The next page, as the page before named it."),
         ),
     ),
+    *project_commands.OPERATIONS,
     Operation("consent show", "Show what would be sent where, and what you allowed.", _consent_show),
     Operation("consent grant", "Allow the configured model's endpoint.", _consent_grant),
     Operation("consent revoke", "Take every consent of the profile back.", _consent_revoke),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from recall.errors import RecallError
+from recall.surfaces.render_projects import RENDERERS
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
@@ -17,6 +18,8 @@ _WARNINGS_SHOWN = 5
 def text(operation: str, answer: Answer, command: str = "") -> str:
     """The answer of an operation as text without a trailing line break. `command` is how to ask for the next page."""
     lines = list(_RENDERERS[operation](answer))
+    if operation != "status" and answer.get("project_hint"):
+        lines.append(f"hint: {one_line(answer['project_hint']['message'])}")
     if answer.get("next_cursor"):
         lines.append(f"more: {one_line(command)} --cursor {answer['next_cursor']}")
     return "\n".join(lines)
@@ -86,6 +89,11 @@ def _status(answer: Answer) -> Iterable[str]:
         yield f"index       {where} ({_size(database['bytes'])}, schema {answer['schema']}, {database['journal_mode']})"
     else:
         yield f"index       none yet ({where})"
+    if answer["current_project"]:
+        project = answer["current_project"]
+        yield f"project     {project['project_id']} {one_line(project['name'])}"
+    elif answer["project_hint"]:
+        yield f"project     {one_line(answer['project_hint']['message'])}"
     parts = ("conversation", "entry", "facet", "finding", "topic")
     yield "indexed     " + ", ".join(_count(answer[_many(part)], part) for part in parts)
     yield f"queue       {queue['waiting']} waiting"
@@ -253,7 +261,8 @@ def _search(answer: Answer) -> Iterable[str]:
         title = conversation["title"] or "(untitled)"
         yield f"{place}. {_cut(title, 70)}  [{conversation['host']}, {_clock(conversation['last_active_at'])}]"
         state = conversation["source_state"]
-        yield f"   {conversation['conversation_id']}" + ("" if state == "ok" else f"  source: {state}")
+        project = f"  project: {one_line(conversation['project_name'])}" if conversation["project_name"] else ""
+        yield f"   {conversation['conversation_id']}{project}" + ("" if state == "ok" else f"  source: {state}")
         for entry in conversation["entries"]:
             near = "" if {"keyword", "literal"} & set(entry["found_by"]) else "  (beside or behind a hit)"
             yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}{near}"
@@ -362,6 +371,7 @@ _RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
     "search": _search,
     "read": _read,
     "browse": _browse,
+    **RENDERERS,
     "consent show": _consent,
     "consent grant": _consent,
     "consent revoke": _consent,

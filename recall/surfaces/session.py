@@ -11,6 +11,7 @@ from types import FrameType
 
 from recall.index.database import Database
 from recall.run import Cancellation, Follower, Progress, Run, cancelled
+from recall.scope import Here, here_of
 from recall.settings import Settings
 
 
@@ -26,7 +27,12 @@ class Session:
     report: Callable[[Progress], None] = _silent
     cancellation: Cancellation = field(default_factory=Cancellation)
     follower: Follower | None = None
+    agent: bool = False  # an agent asks, and the user's settings say how far it may look
     _open: Database | None = None
+
+    def here(self) -> Here:
+        """From where is asked."""
+        return here_of(self.settings, agent=self.agent)
 
     def for_reading(self) -> Database:
         """The index, or an empty stand-in where there is none: a read makes no file."""

@@ -113,6 +113,9 @@ BROWSE = _object(
     next_cursor=_TEXT_OR_NULL,
 )
 
+MOVE = _object(conversation_id=_TEXT_OR_NULL, project=_TEXT_OR_NULL, previous=_TEXT_OR_NULL, cwd=_OBJECT_OR_NULL)
+PROJECT: Schema = _ANY_OBJECT
+
 CONVERSATIONS = _object(
     conversations=_list(
         _object(

@@ -17,6 +17,7 @@ from recall.surfaces.answering import Answered, Asked, answer, failed
 from recall.surfaces.arguments import check
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.operations import Operation
+from recall.surfaces.project_commands import FOR_AGENTS
 
 LARGEST = 60_000  # characters of a document; a longer page is asked for again with half as many on it
 Perform = Callable[[Asked, Callable[[Progress], None], Cancellation], Answered]
@@ -78,7 +79,7 @@ class ToolAnswer:
 
 def operation_of(tool: Tool) -> Operation:
     """The row of the table that a tool runs."""
-    return next(one for one in OPERATIONS if one.name == tool.operation)
+    return next(one for one in (*OPERATIONS, *FOR_AGENTS) if one.name == tool.operation)
 
 
 def call(
@@ -102,7 +103,7 @@ def call(
     plain = {named[key]: value for key, value in checked.items() if value is not False}
     limit = _limit(tool, plain)
     while True:
-        answered = perform(Asked(operation_of(tool), plain, overrides), report, cancellation)
+        answered = perform(Asked(operation_of(tool), plain, overrides, agent=True), report, cancellation)
         if limit is None or limit <= 1 or not agent_text.is_larger(answered.document, LARGEST):
             return _answered(tool, answered)
         limit = limit // 2
@@ -138,6 +139,14 @@ _TIME = (
         "from", "Only entries from this time on (inclusive): 2026-03-01 (UTC midnight) or 2026-03-01T09:30:00+02:00."
     ),
     Argument("to", "Only entries before this time (exclusive), written as for from."),
+)
+_SCOPE = (
+    Argument(
+        "scope",
+        "project: only the current project. prefer: it first, then the rest (the default where a project is current). "
+        "all: everything.",
+    ),
+    Argument("project", "Another project than the current one: p_… or its name; alone it means scope project."),
 )
 _READ = (
     Argument(
@@ -182,6 +191,7 @@ TOOLS: tuple[Tool, ...] = (
         (
             Argument("topic_id", "t_… from an answer.", "topic", _TEXT),
             Argument("history", "The life of that topic instead of its conversations."),
+            *_SCOPE,
             *_TIME,
             _CURSOR,
             Argument("limit", "How many on a page.", narrow=_LIMIT),
@@ -198,6 +208,7 @@ TOOLS: tuple[Tool, ...] = (
         (
             Argument("host", "Only conversations of this program."),
             Argument("state", "Only those in this state; new, changed and grown ones could be indexed."),
+            Argument("project", "Only those of this project: p_…, its name, or . for the current one."),
             _CURSOR,
             Argument("limit", "How many on a page.", narrow=_LIMIT),
         ),
@@ -249,6 +260,7 @@ TOOLS: tuple[Tool, ...] = (
                 },
                 required=True,
             ),
+            *_SCOPE,
             Argument("mode", "keyword: words only, no model is called. hybrid: also wordings that a model adds."),
             Argument("topic_id", "Only conversations of this topic (t_…).", "topic", _TEXT),
             Argument("conversation_id", "Only in this conversation (c_…).", "conversation", _TEXT),
@@ -270,6 +282,41 @@ TOOLS: tuple[Tool, ...] = (
             Argument("limit", "How many conversations on a page.", narrow=_LIMIT),
         ),
         open_world=True,
+    ),
+    Tool(
+        "history_recall_move",
+        "project move",
+        "Recall: move a conversation to a project",
+        "Put a conversation into a project, or out of every one. Only when the person asks for it: it holds from then "
+        "on. Nothing is analysed again, and no file is touched.",
+        shapes.MOVE,
+        (
+            Argument("conversation_id", 'c_… from an answer, or "current".', "conversation", _TEXT, required=True),
+            Argument(
+                "project_id",
+                'p_… or a name; "" moves it out of every project.',
+                "project",
+                {"type": "string", "maxLength": 200},
+                required=True,
+            ),
+            Argument("with_cwd", "Also ask the host to switch the conversation's directory."),
+        ),
+        read_only=False,
+    ),
+    Tool(
+        "history_recall_project",
+        "project",
+        "Recall: the project of this folder",
+        "show: the current project and the others. bind: make the current folder a project, which writes a marker file "
+        "into it; offer it when project_hint is there, and pass confirm only after the person's yes. decline: the "
+        "person said no; the offer is silent for 30 days.",
+        shapes.PROJECT,
+        (
+            Argument("action", "What to do.", required=True),
+            Argument("name", "bind: what to call a new project.", narrow=_TEXT),
+            Argument("confirm", "bind: the person said yes to the marker file."),
+        ),
+        read_only=False,
     ),
     Tool("history_recall_read", "read", "Recall: read an original", _READ_DESCRIPTION, shapes.READ, _READ),
     Tool(

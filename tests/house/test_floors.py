@@ -33,6 +33,8 @@ FLOORS: dict[str, int] = {
     "recall.timewindow": 1,
     "recall.settings": 1,
     "recall.prompts": 1,
+    "recall.folders": 1,
+    "recall.mentions": 1,
     # 2 hosts
     "recall.hosts.*": 2,
     # 3 index
@@ -66,6 +68,12 @@ FLOORS: dict[str, int] = {
     "recall.searcher": 7,
     "recall.reader": 7,
     "recall.browser": 7,
+    "recall.lookaround": 7,
+    "recall.projects": 7,
+    "recall.binding": 7,
+    "recall.moving": 7,
+    "recall.scope": 7,
+    "recall.tiers": 7,
     # 8 surfaces
     "recall.surfaces.*": 8,
     "recall.__main__": 8,

@@ -1,0 +1,327 @@
+"""Binding folders to projects: bind, rebind, adopt, decline, and the hint where a folder is not bound.
+
+A bound folder leads there by its path and its real path, by its marker, and, where it is the root of a repository, by
+that repository, so that its worktrees are with it. The marker is written only after the user agreed. Nothing here
+moves a conversation out of a project; `bind` and `adopt` bring those in that have none and ran in the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall import folders, scope
+from recall.errors import ArgumentError, StateError
+from recall.folders import Folder
+from recall.hosts import marker
+from recall.hosts.place import (
+    Sighting,
+    folds_case,
+    git_group,
+    is_git_root,
+    is_here,
+    sighting,
+)
+from recall.index import placed, projects
+from recall.index.database import Database, ensure_profile, profile_number
+from recall.index.projects import Binding, Project
+from recall.index.publish import bump_generation
+from recall.run import Run
+from recall.scope import Here
+from recall.settings import Settings
+from recall.timewindow import iso
+
+_DIRECTORY = "a folder"
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A folder that is to be bound: as it was given, its real path, and whether it is there."""
+
+    given: Folder
+    real: Folder
+    path: str
+    there: bool
+
+    @property
+    def marker(self) -> str | None:
+        return marker.read(self.path) if self.there else None
+
+
+def bind(
+    run: Run,
+    here: Here,
+    folder: str | None,
+    *,
+    name: str | None = None,
+    project: str | None = None,
+    write_marker: bool = True,
+    agreed: bool = False,
+) -> dict[str, object]:
+    """Make a folder lead to a project: the one named, the one that its marker names, or a new one.
+
+    `agreed`: the user said yes to the marker. Raises ArgumentError `bind_refused`, `unknown_project`, `name_taken`,
+    StateError `confirmation_required`.
+    """
+    target = _target(run.settings, here, folder)
+    mark = write_marker and target.there
+    if mark and not agreed and target.marker is None:
+        raise _question(target)
+    with run.database.write() as connection:
+        profile_no = ensure_profile(connection, run.settings.profile, run.clock())
+        chosen, made = _project_for(connection, profile_no, here, target, name, project, run.clock())
+        if not target.there and not placed.unplaced(connection, profile_no, [target.given]):
+            raise ArgumentError("bind_refused", f"{target.path} is not there, and nothing ran in it", "name a folder")
+        if mark:
+            marker.write(Path(target.path), chosen.marker)
+        return _bound(connection, profile_no, chosen, target, run.clock()) | {"created": made}
+
+
+def rebind(run: Run, here: Here, project: str, folder: str | None, *, write_marker: bool = True) -> dict[str, object]:
+    """Point a new folder at a project, in the place of its folders so far. No conversation moves."""
+    target = _target(run.settings, here, folder)
+    if not target.there:
+        raise ArgumentError("bind_refused", f"{target.path} is not there", "name the folder as it is now")
+    with run.database.write() as connection:
+        profile_no = ensure_profile(connection, run.settings.profile, run.clock())
+        chosen = scope.find(connection, profile_no, project, here)
+        _refuse_other(target, chosen)
+        projects.unbind(connection, chosen.project_no, ("folder", "git"))
+        if write_marker:
+            marker.write(Path(target.path), chosen.marker)
+        _add(connection, profile_no, chosen, target, run.clock())
+        bump_generation(connection, profile_no)
+        return _head(chosen) | {"folder": target.path, "marker": target.marker is not None, "conversations": 0}
+
+
+def adopt(
+    run: Run, here: Here, project: str | None, folder: str | None, *, write_marker: bool = True
+) -> dict[str, object]:
+    """Bind a folder to a project that has conversations and no binding left; without one, list these projects."""
+    if project is None:
+        return {"orphans": orphans(run)}
+    with run.database.read() as connection:
+        profile_no = profile_number(connection, run.settings.profile)
+        chosen = scope.find(connection, -1 if profile_no is None else profile_no, project, here)
+        bound = [] if profile_no is None else projects.bindings(connection, profile_no)
+    if any(binding.project_no == chosen.project_no for binding in bound):
+        message = f"Project {chosen.name!r} is bound already"
+        raise ArgumentError("bind_refused", message, "`project rebind` points it at another folder")
+    return bind(run, here, folder, project=chosen.project_id, write_marker=write_marker, agreed=True)
+
+
+def orphans(run: Run) -> list[dict[str, object]]:
+    """Projects with conversations and without a binding, with the folders that these ran in."""
+    with run.database.read() as connection:
+        profile_no = profile_number(connection, run.settings.profile)
+        if profile_no is None:
+            return []
+        bound = {binding.project_no for binding in projects.bindings(connection, profile_no)}
+        counts = projects.counts(connection, profile_no)
+        return [
+            _head(project)
+            | {
+                "conversations": counts[project.project_no],
+                "folders": placed.folders_of(connection, project.project_no),
+            }
+            for project in projects.all_of(connection, profile_no)
+            if project.project_no in counts and project.project_no not in bound
+        ]
+
+
+def decline(run: Run, here: Here, folder: str | None) -> dict[str, object]:
+    """Remember that the user does not want this folder bound, for 30 days."""
+    target = _target(run.settings, here, folder, refuse=False)
+    now = run.clock()
+    with run.database.write() as connection:
+        profile_no = ensure_profile(connection, run.settings.profile, now)
+        projects.decline(connection, profile_no, target.real.key(), now)
+    return {"folder": target.path, "until": iso(now + projects.DECLINE_MS)}
+
+
+def hint(connection: sqlite3.Connection, profile_no: int, home: Path, here: Here, now: int) -> dict[str, object] | None:
+    """What to offer where the caller's folder leads to no project; None where it does, or the user said no."""
+    place = here.place
+    if here.cwd is None or not place.folders or scope.current_project(connection, profile_no, here) is not None:
+        return None
+    keys = tuple(folder.key() for folder in place.folders)
+    refused = any(_refusal(folder, home) for folder in place.folders)
+    if refused or projects.declined_until(connection, profile_no, keys, now) is not None:
+        return None
+    known = place.marker is not None
+    waiting = len(placed.unplaced(connection, profile_no, place.folders))
+    moved = _moved_from(connection, profile_no, here.cwd)
+    return {
+        "folder": here.cwd,
+        "marker": known,
+        "conversations": waiting,
+        "moved_from": moved,
+        "message": _offer(here.cwd, known, waiting, moved),
+    }
+
+
+def hint_of(settings: Settings, database: Database, here: Here, now: int) -> dict[str, object] | None:
+    """The same, for an answer that is being made."""
+    if here.cwd is None:
+        return None
+    with database.read() as connection:
+        profile_no = profile_number(connection, settings.profile)
+        return hint(connection, -1 if profile_no is None else profile_no, settings.home, here, now)
+
+
+def _offer(folder: str, marked: bool, waiting: int, moved: dict[str, object] | None) -> str:
+    if moved is not None:
+        what = f"looks like the folder of project {moved['name']!r}, which was at {moved['was']}"
+        return f"{folder} {what}: `project rebind {moved['project_id']}` points it here"
+    if marked:
+        return f"{folder} has the marker of a project that this index does not know: `project bind` adopts it"
+    held = f"; {waiting} indexed conversations ran here" if waiting else ""
+    return f"{folder} belongs to no project{held}: `project bind` makes it one, `project decline` ends the question"
+
+
+def _moved_from(connection: sqlite3.Connection, profile_no: int, folder: str) -> dict[str, object] | None:
+    """The project of a bound folder that is no longer there and looked like this one."""
+    now = sighting(folder)
+    counts = projects.counts(connection, profile_no)
+    for binding in projects.bindings(connection, profile_no):
+        if binding.kind == "folder" and not os.path.exists(binding.shown) and now.resembles(binding.seen):
+            project = projects.by_number(connection, binding.project_no)
+            held = counts.get(project.project_no, 0)
+            return _head(project) | {"was": binding.shown, "conversations": held}
+    return None
+
+
+def _project_for(
+    connection: sqlite3.Connection,
+    profile_no: int,
+    here: Here,
+    target: _Target,
+    name: str | None,
+    named: str | None,
+    now: int,
+) -> tuple[Project, bool]:
+    """The project that a folder is to lead to, and whether it was made."""
+    every = projects.all_of(connection, profile_no)
+    marked = target.marker
+    if named is not None:
+        chosen = scope.find(connection, profile_no, named, here)
+        _refuse_other(target, chosen)
+        return chosen, False
+    if marked is not None:
+        known = [project for project in every if project.marker == marked]
+        return projects.create(connection, profile_no, name or target.real.name, marked, now), not known
+    for binding in projects.bindings(connection, profile_no):
+        if binding.kind == "folder" and binding.key in _keys(target, binding.folds):
+            return projects.by_number(connection, binding.project_no), False
+    chosen_name = name or _free_name(target.real.name, every)
+    if name is not None:
+        check_name(name, every)
+    return projects.create(connection, profile_no, chosen_name, projects.mint(), now), True
+
+
+def check_name(name: str, every: Sequence[Project], *, but: int | None = None) -> str:
+    """The name as it is stored. Raises ArgumentError `usage`, `name_taken`."""
+    shown = " ".join(name.split())
+    if not 1 <= len(shown) <= 100 or shown.startswith(("p_", "git:")) or shown == ".":
+        raise ArgumentError("usage", f"A project cannot be called {name!r}", "use 1 to 100 characters, and no id")
+    for project in every:
+        if not project.archived and project.project_no != but and project.name.casefold() == shown.casefold():
+            message = f"A project is called {shown!r} already"
+            raise ArgumentError("name_taken", message, f"its id is {project.project_id}")
+    return shown
+
+
+def _free_name(name: str, every: Sequence[Project]) -> str:
+    """A folder's name, with a number where another project has it."""
+    taken = {project.name.casefold() for project in every if not project.archived}
+    found, number = name, 2
+    while found.casefold() in taken:
+        found, number = f"{name} {number}", number + 1
+    return found
+
+
+def _bound(
+    connection: sqlite3.Connection, profile_no: int, project: Project, target: _Target, now: int
+) -> dict[str, object]:
+    group = _add(connection, profile_no, project, target, now)
+    both = (target.given, target.real)
+    brought = placed.unplaced(connection, profile_no, both)
+    nearer = [n for n in brought if placed.nearest(connection, profile_no, n) == project.project_no]
+    placed.bring(connection, nearer, project.project_no, "folder")
+    if group is not None:
+        nearer += placed.bring_group(connection, profile_no, group, project.project_no)
+    bump_generation(connection, profile_no)
+    return _head(project) | {
+        "folder": target.path,
+        "marker": target.marker is not None,
+        "git_group": group,
+        "conversations": len(nearer),
+    }
+
+
+def _add(connection: sqlite3.Connection, profile_no: int, project: Project, target: _Target, now: int) -> str | None:
+    """Add the bindings of a folder; the repository that it is the root of, where no other project has it."""
+    folds = target.there and folds_case(target.path)
+    look = sighting(target.path) if target.there else Sighting()
+    for key in dict.fromkeys(_keys(target, folds)):
+        projects.bind(connection, profile_no, Binding(project.project_no, "folder", key, folds, target.path, look, now))
+    group = git_group(target.path) if target.there and is_git_root(target.path) else None
+    taken = {b.key: b.project_no for b in projects.bindings(connection, profile_no) if b.kind == "git"}
+    if group is None or taken.get(group, project.project_no) != project.project_no:
+        return None
+    projects.bind(connection, profile_no, Binding(project.project_no, "git", group, False, group, Sighting(), now))
+    return group
+
+
+def _keys(target: _Target, folds: bool) -> tuple[str, ...]:
+    return (target.given.key(folds=folds), target.real.key(folds=folds))
+
+
+def _target(settings: Settings, here: Here, folder: str | None, *, refuse: bool = True) -> _Target:
+    """Raises ArgumentError `bind_refused` for what is no folder, the home folder, what is above it, or a root."""
+    argument = folder or here.cwd or "."
+    given = folders.parse(argument)
+    if given is None:
+        argument = os.path.join(here.cwd or os.getcwd(), os.path.expanduser(argument))
+        given = folders.parse(argument)
+    if given is None:
+        raise ArgumentError("bind_refused", f"{argument!r} is no absolute folder", f"name {_DIRECTORY}")
+    there = is_here(given) and os.path.isdir(argument)
+    path = os.path.realpath(argument) if there else argument
+    real = folders.parse(path) or given
+    for each in (given, real) if refuse else ():
+        if reason := _refusal(each, settings.home):
+            raise ArgumentError("bind_refused", f"{path} is {reason}", "bind the folder of the project itself")
+    return _Target(given, real, path, there)
+
+
+def _refusal(folder: Folder, home: Path) -> str | None:
+    """Why a folder cannot be bound: everything would belong to it."""
+    if folder.is_root:
+        return "the root of a file system"
+    homes = (folders.parse(str(home)), folders.parse(os.path.realpath(home)))
+    for each in homes:
+        if each is not None and each == folder:
+            return "the home folder"
+        if each is not None and each.is_in(folder):
+            return "above the home folder"
+    return None
+
+
+def _refuse_other(target: _Target, project: Project) -> None:
+    if target.marker not in (None, project.marker):
+        message = f"{target.path} has the marker of another project"
+        raise ArgumentError("bind_refused", message, "remove its .history-recall-id first, if it is no longer right")
+
+
+def _question(target: _Target) -> StateError:
+    message = f"Binding writes the file {marker.NAME} into {target.path}; the user has to agree"
+    hint_ = "ask the user, then ask again with confirm"
+    return StateError("confirmation_required", message, hint_, {"question": message, "folder": target.path})
+
+
+def _head(project: Project) -> dict[str, object]:
+    return {"project_id": project.project_id, "name": project.name}

@@ -1,0 +1,94 @@
+"""Answers about projects as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from recall.surfaces.terminal import one_line
+
+Answer = Mapping[str, Any]
+
+
+def _list(answer: Answer) -> Iterable[str]:
+    for row in answer["projects"]:
+        marks = (" (current)" if row["project_id"] == answer["current_project"] else "") + (
+            " (archived)" if row["archived"] else " (no binding is left: `project adopt`)" if row["orphaned"] else ""
+        )
+        yield f"{row['project_id']}  {one_line(row['name'])}  {_held(row['conversations'])}{marks}"
+        for bound in row["bindings"]:
+            yield f"    {bound['kind']:<7} {one_line(bound['path'])}"
+    if not answer["projects"]:
+        yield "No projects yet: `history-recall project bind` makes the folder you are in one"
+    yield f"{_held(answer['without_project'])} in no project"
+    for group in answer["git_groups"]:
+        yield f"    {one_line(group['project'])}  {_held(group['conversations'])}"
+
+
+def _named(answer: Answer) -> Iterable[str]:
+    yield f"{answer['project_id']}  {one_line(answer['name'])}"
+
+
+def _renamed(answer: Answer) -> Iterable[str]:
+    yield f"{answer['project_id']}  {one_line(answer['previous'])} is now {one_line(answer['name'])}"
+
+
+def _bound(answer: Answer) -> Iterable[str]:
+    marker = "with a marker file" if answer["marker"] else "without a marker file"
+    yield f"{one_line(answer['folder'])} belongs to {answer['project_id']} {one_line(answer['name'])}, {marker}"
+    if answer["conversations"]:
+        yield f"{_held(answer['conversations'])} that ran there came with it"
+
+
+def _adopted(answer: Answer) -> Iterable[str]:
+    if "orphans" not in answer:
+        yield from _bound(answer)
+        return
+    for row in answer["orphans"]:
+        yield f"{row['project_id']}  {one_line(row['name'])}  {_held(row['conversations'])}"
+        for folder in row["folders"]:
+            yield f"    {one_line(folder['path'])}  {_held(folder['conversations'])}"
+    if not answer["orphans"]:
+        yield "Every project that has conversations has a binding"
+
+
+def _moved(answer: Answer) -> Iterable[str]:
+    what = answer["conversation_id"] or f"{answer['host']}:{one_line(answer['host_conversation_id'])}"
+    where = f"in {answer['project']} {one_line(answer['project_name'])}" if answer["project"] else "in no project"
+    later = "" if answer["indexed"] else "; it holds when the conversation is indexed"
+    yield f"{what} is now {where}{later}"
+    if answer["moved"] > 1:
+        yield f"{answer['moved'] - 1} more moved with it"
+    if answer["cwd"] is not None:
+        yield one_line(answer["cwd"]["message"])
+
+
+def _declined(answer: Answer) -> Iterable[str]:
+    yield f"{one_line(answer['folder'])} will not be offered before {answer['until'][:10]}"
+
+
+def _archived(answer: Answer) -> Iterable[str]:
+    what = "is archived" if answer["archived"] else "is out of the archive"
+    yield f"{answer['project_id']} {one_line(answer['name'])} {what}; it has {_held(answer['conversations'])}"
+
+
+def _deleted(answer: Answer) -> Iterable[str]:
+    yield f"{answer['project_id']} {one_line(answer['name'])} is deleted"
+
+
+def _held(number: int) -> str:
+    return f"{number} conversation{'' if number == 1 else 's'}"
+
+
+RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
+    "project list": _list,
+    "project create": _named,
+    "project rename": _renamed,
+    "project bind": _bound,
+    "project move": _moved,
+    "project rebind": _bound,
+    "project adopt": _adopted,
+    "project decline": _declined,
+    "project archive": _archived,
+    "project delete": _deleted,
+}

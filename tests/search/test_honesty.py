@@ -11,6 +11,7 @@ import pytest
 from recall import ranking, settings, sources
 from recall.errors import ArgumentError
 from recall.index import matches
+from recall.index.filters import Filters
 from recall.indexer import index_all
 from recall.query import Query, Term
 from recall.ranking import Hit
@@ -97,7 +98,7 @@ def test_a_rare_word_in_a_long_text_is_no_tail(index: Index) -> None:
 def test_terms_are_looked_up_by_entry(index: Index) -> None:
     index.conversation(["heron", "egret", "stork"])
     query = Query("", (), (), (), (), "")
-    filters = matches.Filters(index.number, ("user",))
+    filters = Filters(index.number, ("user",))
     with index.database.read() as connection:
         assert matches.weighty(connection, filters, query, 0.5) == []
         terms = [Term(("heron",)), Term(("stork",))]

@@ -1,0 +1,164 @@
+"""Where a question looks, row by row of the failure table too."""
+
+from __future__ import annotations
+
+import pytest
+
+from recall.errors import SourceError
+from recall.hosts import project_records
+from recall.run import Cancellation
+from recall.surfaces import tools
+from tests.projects.person import Person
+
+
+@pytest.fixture
+def places(person: Person) -> dict[str, str]:
+    """Conversations about the gearbox in projects P and Q, and one in none."""
+    p = person.done("project", "bind", person.folder("p"), "--name", "Pine")["project_id"]
+    q = person.done("project", "bind", person.folder("q"), "--name", "Quince")["project_id"]
+    person.talks("inp00001", person.folder("p"), "gearbox")
+    person.talks("inq00001", person.folder("q"), "gearbox")
+    person.talks("none0001", person.folder("elsewhere"), "gearbox gearbox gearbox")
+    person.index()
+    return {"p": p, "q": q, "cwd": str(person.folder("p"))}
+
+
+def test_project_finds_this_project_only(person: Person, places: dict[str, str]) -> None:
+    answer = person.done("search", "gearbox", "--scope", "project", "--cwd", places["cwd"])
+    assert (answer["scope"], answer["project"], answer["in_scope"]) == ("project", places["p"], 1)
+    assert [(c["project"], c["tier"], c["why_project"]) for c in answer["conversations"]] == [
+        (places["p"], "project", "marker")
+    ]
+
+
+def test_prefer_is_the_default_where_a_project_is_current_and_shows_all_by_tier(
+    person: Person, places: dict[str, str]
+) -> None:
+    answer = person.done("search", "gearbox", "--cwd", places["cwd"])
+    assert (answer["scope"], answer["in_scope"]) == ("prefer", 3)
+    assert [c["tier"] for c in answer["conversations"]] == ["project", "none", "other"]
+    plain = person.done("search", "gearbox")
+    assert (plain["scope"], plain["project"]) == ("all", None)
+    assert plain["conversations"][0]["host_conversation_id"] == "none0001"
+
+
+def test_the_running_conversation_says_which_project_and_is_left_out(person: Person, places: dict[str, str]) -> None:
+    answer = person.done("search", "gearbox", "--current", "pi:inp00001")
+    assert (answer["scope"], answer["project"]) == ("prefer", places["p"])
+    assert "inp00001" not in [c["host_conversation_id"] for c in answer["conversations"]]
+    only = person.done("search", "gearbox", "--current", "pi:inp00001", "--scope", "project")
+    assert (only["conversations"], only["in_scope"]) == ([], 0)
+    assert "no other conversations in this project" in only["message"]
+    assert person.done("read", "current", "--current", "pi:inp00001")["fragments"]
+
+
+def test_no_project_is_a_named_empty_answer(person: Person, places: dict[str, str]) -> None:
+    for command in (["search", "gearbox"], ["browse"]):
+        answer = person.done(*command, "--scope", "project", "--cwd", person.folder("elsewhere"))
+        assert (answer["reason"], answer["scope"], answer["in_scope"]) == ("no_project", "project", 0)
+        assert not answer.get("conversations")
+        assert not answer.get("entries")
+        assert "no_project" in answer["message"]
+
+
+def test_none_is_not_a_project(person: Person, places: dict[str, str]) -> None:
+    """Conversations without a project do not find each other by it."""
+    answer = person.done("search", "gearbox", "--scope", "project", "--current", "pi:none0001")
+    assert answer["reason"] == "no_project"
+
+
+def test_an_unknown_project_is_an_error(person: Person, places: dict[str, str]) -> None:
+    for command in (["search", "gearbox"], ["browse"], ["conversations"]):
+        assert person.refused(*command, "--project", "p_nosuchthing0") == "unknown_project"
+    assert person.refused("search", "gearbox", "--project", "git:.", "--cwd", places["cwd"]) == "unknown_project"
+
+
+def test_browse_and_conversations_have_the_same_scopes(person: Person, places: dict[str, str]) -> None:
+    assert len(person.done("conversations", "--project", "Pine")["conversations"]) == 1
+    only = person.done("browse", "--scope", "project", "--cwd", places["cwd"])
+    assert only["in_scope"] == 1
+    topic = only["entries"][0]["topic_id"]
+    inside = person.done("browse", topic, "--scope", "project", "--cwd", places["cwd"])
+    assert [(c["project"], c["tier"]) for c in inside["entries"]] == [(places["p"], "project")]
+    everything = person.done("browse", "--cwd", places["cwd"])
+    assert everything["scope"] == "prefer"
+    assert len(everything["entries"]) >= len(only["entries"])
+    assert everything["entries"][0]["topic_id"] == topic
+
+
+def test_with_no_project_anywhere_prefer_is_all_byte_for_byte(person: Person) -> None:
+    for number in range(3):
+        person.talks(f"x{number}000000", person.folder(f"f{number}"), "gearbox")
+    person.index()
+    for cwd in ((), ("--cwd", person.folder("f0"))):
+        person.done("project", "decline", person.folder("f0"))
+        person.done("search", "gearbox", "--scope", "prefer", *cwd)
+        person.done("search", "gearbox", "--scope", "all", *cwd)
+        assert person.printed[-1] == person.printed[-2]
+
+
+def test_agents_do_not_go_beyond_their_scope(
+    person: Person, places: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
+    overrides = {"cwd": places["cwd"]}
+
+    def call(name: str, **arguments: object) -> tools.ToolAnswer:
+        return tools.call(name, arguments, overrides, lambda _: None, Cancellation())
+
+    answer = call("history_recall_search", queries=["gearbox"], scope="all").document
+    assert answer["scope"] == "project"
+    assert "keep agents to scope project" in str(answer["message"])
+    assert [c["project"] for c in answer["conversations"]] == [places["p"]]
+    other = call("history_recall_search", queries=["gearbox"], project=places["q"])
+    assert other.is_error
+    assert other.document["error"]["code"] == "scope_forbidden"  # type: ignore[index]
+    outside = person.done("search", "gearbox", "--project", places["q"])["conversations"][0]["conversation_id"]
+    read = call("history_recall_read", conversation_id=outside)
+    assert read.document["error"]["code"] == "scope_forbidden"  # type: ignore[index]
+    listed = call("history_recall_conversations").document
+    assert {c["project"] for c in listed["conversations"]} == {places["p"]}
+    assert person.done("search", "gearbox", "--scope", "all")["in_scope"] == 3  # a person is not bound by it
+
+
+def test_a_cursor_belongs_to_its_scope(person: Person, places: dict[str, str]) -> None:
+    first = person.done("search", "gearbox", "--limit", "1", "--cwd", places["cwd"])
+    assert person.done("search", "gearbox", "--limit", "1", "--cwd", places["cwd"], "--cursor", first["next_cursor"])
+    assert person.refused("search", "gearbox", "--limit", "1", "--cursor", first["next_cursor"]) == "invalid_cursor"
+
+
+def test_mentions_are_inferred_unless_that_is_off(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    heron = person.done("project", "create", "Heron")["project_id"]
+    person.done("project", "create", "Stork")
+    from tests.indexing.product import Log
+
+    person.write(Log("one00001", "/nowhere").talk([("In Heron the gearbox fails", "It does.")]))
+    person.write(Log("two00001", "/nowhere").talk([("Heron or Stork?", "Heron.")]))
+    person.write(Log("ai000001", "/nowhere").talk([("The gearbox fails", "As in Heron.")]))
+    person.index()
+    assert person.places() == {
+        "one00001": (heron, "mention"),
+        "two00001": (None, "none"),
+        "ai000001": (None, "none"),
+    }
+    monkeypatch.setenv("HISTORY_RECALL_PROJECTS_INFER_MENTIONS", "0")
+    person.write(Log("off00001", "/nowhere").talk([("In Heron the rudder fails", "It does.")]))
+    person.index()
+    assert person.places()["off00001"] == (None, "none")
+
+
+def test_records_of_a_host_that_cannot_be_read_stop_nothing(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_settings: object) -> list[project_records.HostProject]:
+        raise SourceError("source_unreadable", "the records cannot be read")
+
+    monkeypatch.setitem(project_records.READERS, "pi", broken)
+    bound = person.done("project", "bind", person.folder("p"))
+    person.talks("inp00001", person.folder("p"), "gearbox")
+    person.index()
+    assert person.places()["inp00001"] == (bound["project_id"], "marker")
+
+
+def test_a_query_that_the_text_index_cannot_take_is_answered_in_a_project_too(
+    person: Person, places: dict[str, str]
+) -> None:
+    assert person.done("search", "%", "--project", places["p"])["scope"] == "project"

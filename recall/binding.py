@@ -148,7 +148,7 @@ def hint(connection: sqlite3.Connection, profile_no: int, home: Path, here: Here
     if here.cwd is None or not place.folders or scope.current_project(connection, profile_no, here) is not None:
         return None
     keys = tuple(folder.key() for folder in place.folders)
-    refused = any(_refusal(folder, home) for folder in place.folders)
+    refused = any(refusal(folder, home) for folder in place.folders)
     if refused or projects.declined_until(connection, profile_no, keys, now) is not None:
         return None
     known = place.marker is not None
@@ -216,7 +216,7 @@ def _project_for(
     for binding in projects.bindings(connection, profile_no):
         if binding.kind == "folder" and binding.key in _keys(target, binding.folds):
             return projects.by_number(connection, binding.project_no), False
-    chosen_name = name or _free_name(target.real.name, every)
+    chosen_name = name or free_name(target.real.name, every)
     if name is not None:
         check_name(name, every)
     return projects.create(connection, profile_no, chosen_name, projects.mint(), now), True
@@ -234,7 +234,7 @@ def check_name(name: str, every: Sequence[Project], *, but: int | None = None) -
     return shown
 
 
-def _free_name(name: str, every: Sequence[Project]) -> str:
+def free_name(name: str, every: Sequence[Project]) -> str:
     """A folder's name, with a number where another project has it."""
     taken = {project.name.casefold() for project in every if not project.archived}
     found, number = name, 2
@@ -293,12 +293,12 @@ def _target(settings: Settings, here: Here, folder: str | None, *, refuse: bool 
     path = os.path.realpath(argument) if there else argument
     real = folders.parse(path) or given
     for each in (given, real) if refuse else ():
-        if reason := _refusal(each, settings.home):
+        if reason := refusal(each, settings.home):
             raise ArgumentError("bind_refused", f"{path} is {reason}", "bind the folder of the project itself")
     return _Target(given, real, path, there)
 
 
-def _refusal(folder: Folder, home: Path) -> str | None:
+def refusal(folder: Folder, home: Path) -> str | None:
     """Why a folder cannot be bound: everything would belong to it."""
     if folder.is_root:
         return "the root of a file system"

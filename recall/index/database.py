@@ -136,6 +136,20 @@ class Database:
             finally:
                 self._rollback()
 
+    def back_up(self, target: Path) -> None:
+        """Copy the index as it is now into a new file (0600), through SQLite's own backup. Waits for nobody's write."""
+        with translated(target):
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            try:
+                copy = sqlite3.connect(target)
+                try:
+                    self._connection.backup(copy)
+                finally:
+                    copy.close()
+            except BaseException:
+                target.unlink(missing_ok=True)
+                raise
+
     def staging(self) -> sqlite3.Connection:
         """The connection, for TEMP tables: SQLite keeps them in a private file that is unlinked from the start."""
         return self._connection

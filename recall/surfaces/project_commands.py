@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recall import binding, moving, projects
+from recall import assigning, binding, moving, projects
+from recall.hosts.catalogue import HOSTS
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 
@@ -79,6 +80,17 @@ def _delete(session: Session, arguments: Arguments) -> Answer:
     return projects.delete(session.run(), session.here(), str(arguments["project"]))
 
 
+def _assign(session: Session, arguments: Arguments) -> Answer:
+    host = str(arguments["from_host"])
+    if arguments.get("dry_run"):
+        return assigning.plan(session.settings, session.for_reading(), host)
+    return assigning.assign(session.run(), host)
+
+
+def _revert(session: Session, arguments: Arguments) -> Answer:
+    return assigning.revert(session.run(), str(arguments["journal"]))
+
+
 def _for_agents(session: Session, arguments: Arguments) -> Answer:
     action = arguments["action"]
     if action == "show":
@@ -146,6 +158,21 @@ OPERATIONS: tuple[Operation, ...] = (
         "Put a project out of sight. It keeps its conversations.",
         _archive,
         (_PROJECT, Parameter("undo", "Take it out of the archive.", "flag")),
+    ),
+    Operation(
+        "project assign",
+        "Take over a host's own projects. Backs the index up first, and writes a journal.",
+        _assign,
+        (
+            Parameter("from_host", "The host whose records are taken over.", required=True, choices=HOSTS),
+            Parameter("dry_run", "Say what would be assigned, and change nothing.", "flag"),
+        ),
+    ),
+    Operation(
+        "project revert",
+        "Undo such a run exactly.",
+        _revert,
+        (Parameter("journal", "Its journal, as `project assign` named it.", positional=True, required=True),),
     ),
     Operation("project delete", "Delete a project that holds no conversation.", _delete, (_PROJECT,)),
 )

@@ -72,6 +72,27 @@ def _archived(answer: Answer) -> Iterable[str]:
     yield f"{answer['project_id']} {one_line(answer['name'])} {what}; it has {_held(answer['conversations'])}"
 
 
+def _assigned(answer: Answer) -> Iterable[str]:
+    would = "would be " if answer["dry_run"] else ""
+    for row in answer["projects"]:
+        new = "" if row["project_id"] else " (new)" if answer["dry_run"] else ""
+        yield f"{row['project_id'] or '-'}  {one_line(row['name'])}{new}  {_held(len(row['conversations']))}"
+        for path in row["folders"]:
+            yield f"    folder  {one_line(path)}"
+    yield f"{_held(answer['assigned'])} {would}assigned; {_held(len(answer['unplaced']))} left where they are"
+    if answer["message"]:
+        yield one_line(answer["message"])
+    if answer["journal"]:
+        yield f"backup   {one_line(answer['backup'])}"
+        yield f"undo it: history-recall project revert {one_line(answer['journal'])}"
+
+
+def _reverted(answer: Answer) -> Iterable[str]:
+    yield f"{_held(answer['reverted'])} put back"
+    if answer["kept"]:
+        yield f"{_held(len(answer['kept']))} changed since then and stayed"
+
+
 def _deleted(answer: Answer) -> Iterable[str]:
     yield f"{answer['project_id']} {one_line(answer['name'])} is deleted"
 
@@ -90,5 +111,7 @@ RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
     "project adopt": _adopted,
     "project decline": _declined,
     "project archive": _archived,
+    "project assign": _assigned,
+    "project revert": _reverted,
     "project delete": _deleted,
 }

@@ -72,6 +72,13 @@ FLOORS: dict[str, int] = {
     "recall.projects": 7,
     "recall.binding": 7,
     "recall.moving": 7,
+    "recall.assigning": 7,
+    "recall.journal": 7,
+    "recall.forgetting": 7,
+    "recall.brief": 7,
+    "recall.exporting": 7,
+    "recall.importing": 7,
+    "recall.bundle": 7,
     "recall.scope": 7,
     "recall.tiers": 7,
     # 8 surfaces

@@ -109,7 +109,7 @@ def test_agents_do_not_go_beyond_their_scope(
     answer = call("history_recall_search", queries=["gearbox"], scope="all").document
     assert answer["scope"] == "project"
     assert "keep agents to scope project" in str(answer["message"])
-    assert [c["project"] for c in answer["conversations"]] == [places["p"]]
+    assert [c["project"] for c in answer["conversations"]] == [places["p"]]  # type: ignore[attr-defined]
     other = call("history_recall_search", queries=["gearbox"], project=places["q"])
     assert other.is_error
     assert other.document["error"]["code"] == "scope_forbidden"  # type: ignore[index]
@@ -117,7 +117,7 @@ def test_agents_do_not_go_beyond_their_scope(
     read = call("history_recall_read", conversation_id=outside)
     assert read.document["error"]["code"] == "scope_forbidden"  # type: ignore[index]
     listed = call("history_recall_conversations").document
-    assert {c["project"] for c in listed["conversations"]} == {places["p"]}
+    assert {c["project"] for c in listed["conversations"]} == {places["p"]}  # type: ignore[attr-defined]
     assert person.done("search", "gearbox", "--scope", "all")["in_scope"] == 3  # a person is not bound by it
 
 

@@ -1,0 +1,88 @@
+"""What a bulk change did to projects, kept beside the index so that it can be undone exactly.
+
+A journal is a JSON file (0600) in `<index>.journals/`, written whole and synced before the change commits. It holds
+ids, names and folders, and no text of a conversation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from recall.errors import ArgumentError
+from recall.timewindow import iso
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One conversation: project id and reason before and after (no project: None)."""
+
+    conversation_id: str
+    before: tuple[str | None, str]
+    after: tuple[str | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """One run. `bindings` are (kind, key, project id) of those that were added; generations are the profile's."""
+
+    profile: str
+    at: int
+    created: tuple[str, ...]
+    bindings: tuple[tuple[str, str, str], ...]
+    changes: tuple[Change, ...]
+    generation_before: int
+    generation_after: int
+
+
+def new_paths(database: Path, now: int) -> tuple[Path, Path]:
+    """Where the journal and the backup of a run go; the folders are made, 0700."""
+    stamp = (iso(now) or "unknown").replace(":", "-")[:19] + "-" + secrets.token_hex(3)
+    found = []
+    for kind, ending in (("journals", "json"), ("backups", "db")):
+        folder = folder_of(database, kind)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found.append(folder / f"{stamp}.{ending}")
+    return found[0], found[1]
+
+
+def folder_of(database: Path, kind: str) -> Path:
+    """The folder beside the index: `journals` or `backups`."""
+    return database.with_name(f"{database.name}.{kind}")
+
+
+def write(path: Path, journal: Journal) -> None:
+    """Write a journal whole, and to the disk."""
+    fresh = path.with_suffix(".new")
+    with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        json.dump({"version": VERSION, **asdict(journal)}, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+
+
+def read(argument: str, database: Path) -> tuple[Path, Journal]:
+    """The journal that a user names, by its path or its name. Raises ArgumentError `not_found`."""
+    given = Path(argument).expanduser()
+    for path in (given, folder_of(database, "journals") / given.name):
+        if path.is_file():
+            try:
+                return path, _journal(json.loads(path.read_text(encoding="utf-8")))
+            except (ValueError, KeyError, TypeError) as error:
+                raise ArgumentError("not_found", f"{path} is no journal of ours", "see `project assign`") from error
+    raise ArgumentError("not_found", f"There is no journal {argument!r}", "`project assign` names it")
+
+
+def _journal(value: dict[str, Any]) -> Journal:
+    if value["version"] != VERSION:
+        raise ValueError(value["version"])
+    changes = tuple(Change(c["conversation_id"], tuple(c["before"]), tuple(c["after"])) for c in value["changes"])
+    bindings = tuple((kind, key, project_id) for kind, key, project_id in value["bindings"])
+    numbers = (int(value["generation_before"]), int(value["generation_after"]))
+    return Journal(value["profile"], int(value["at"]), tuple(value["created"]), bindings, changes, *numbers)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recall import query as querying
 from recall import ranking, tiers
 from recall.errors import StateError
-from recall.index import hits, matches
+from recall.index import hits, literal, matches
 from recall.index.filters import Filters
 from recall.index.matches import Matches
 from recall.query import Query
@@ -132,7 +132,7 @@ class Candidates:
             return self._literally(query.text.replace('"', " ").split())
 
     def _literally(self, needles: Sequence[str]) -> dict[int, dict[str, float]]:
-        found = self._taken(matches.literal(self._connection, self._filters, needles))
+        found = self._taken(literal.entries(self._connection, self._filters, needles))
         return ranking.combine({"literal": found})
 
     def _taken(self, found: Matches) -> Mapping[int, float]:

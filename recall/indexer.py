@@ -19,7 +19,7 @@ from pathlib import Path
 from recall import conversations
 from recall.curation import Curated, Curator
 from recall.errors import RecallError, SourceError, StateError
-from recall.index import cache, fulltext, jobs, lease
+from recall.index import cache, frequencies, fulltext, jobs, lease
 from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
 from recall.models import pace
@@ -236,7 +236,19 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
             await road.close()
         return road.calls
 
-    return asyncio.run(whole())
+    charged = asyncio.run(whole())
+    with contextlib.suppress(StateError):  # the work is done; without the counts searches are slower, not wrong
+        _count_words(run, profile_no)
+    return charged
+
+
+def _count_words(run: Run, profile_no: int) -> None:
+    """Count the commonest words again where the index has grown; the counting itself locks nobody out."""
+    with run.database.read() as connection:
+        counted = frequencies.count(connection, profile_no)
+    if counted is not None:
+        with run.database.write() as connection:
+            frequencies.keep(connection, counted)
 
 
 def _owner(run: Run) -> AbstractContextManager[Owner]:

@@ -9,6 +9,8 @@ from recall.index import fulltext
 from recall.timewindow import ALWAYS, Window
 from recall.types import ROLES
 
+MOST_MONTHS = 24  # a window of more is not asked of the index: it leaves too much
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -76,18 +78,32 @@ class Filters:
             "group": self.git_group,
         }
 
-    def scope(self) -> list[list[str]]:
-        """Words of the scope column that say the same as a part of the conditions, where that leaves little."""
+    def scope(self, earliest: int | None, latest: int | None) -> list[list[str]]:
+        """Words of the scope column that say the same as a part of the conditions, where that leaves little.
+
+        `earliest` and `latest` are the times of the first and the last entry there is: a window may be open.
+        """
         narrow: list[list[str]] = []
         if self.conversation_no is not None:
-            narrow.append([f"{fulltext.SCOPE}c{self.conversation_no}"])
+            narrow.append([self.word_of_conversation(self.conversation_no)])
         if self.narrow_roles:
             narrow.append([fulltext.SCOPE + role for role in self.roles])
-        if self.window.start is not None and self.window.end is not None:
-            months = range(fulltext.month(self.window.start), fulltext.month(self.window.end - 1) + 1)
-            if len(months) <= 24:
+        if self.window and earliest is not None and latest is not None:
+            start = earliest if self.window.start is None else max(earliest, self.window.start)
+            end = latest if self.window.end is None else min(latest, self.window.end - 1)
+            months = range(fulltext.month(start), fulltext.month(end) + 1)
+            if len(months) <= MOST_MONTHS:
                 narrow.append([f"{fulltext.SCOPE}m{month}" for month in months])
         return narrow
+
+    @property
+    def chooses_conversations(self) -> bool:
+        """Whether they leave only some conversations, by what the text index does not know of them."""
+        return any(chosen is not None for chosen in (self.project_no, self.git_group, self.topic_nos))
+
+    def word_of_conversation(self, number: int) -> str:
+        """The word of the scope column that the entries of a conversation have."""
+        return f"{fulltext.SCOPE}c{number}"
 
     def _roles(self) -> str:
         """As constants: a list that is bound is read again for every entry that is looked at."""

@@ -262,7 +262,8 @@ def rebuild(connection: sqlite3.Connection, profile_no: int) -> None:
     engine = _ENGINES[row["engine"] if row is not None else available()]
     for name in ("text", "curated"):
         _drop(connection, engine, f"{name}_{profile_no}")
-    connection.execute("DELETE FROM text_indexes WHERE profile_no = ?", (profile_no,))
+    for kept in ("frequent_words", "text_indexes"):
+        connection.execute(f"DELETE FROM {kept} WHERE profile_no = ?", (profile_no,))
     create(connection, profile_no)
     for table, columns in ((f"text_{profile_no}", "body, whole, scope"), (f"curated_{profile_no}", "body, whole")):
         connection.execute(f"INSERT INTO {table} (rowid, {columns}) SELECT rowid, {columns} FROM {table}_view")

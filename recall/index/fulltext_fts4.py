@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from recall.query import Term
 
+SCOPED = False  # both query grammars know no OR beside an AND
+
 
 def rank(matchinfo: bytes) -> float:
     """BM25 of matchinfo 'pcnalx', larger is better."""
@@ -43,6 +45,7 @@ def tables(number: int) -> tuple[str, ...]:
         CREATE VIRTUAL TABLE curated_{number} USING fts4(
             content="curated_{number}_view", body, whole, tokenize=simple)
         """,
+        f"CREATE VIRTUAL TABLE curated_{number}_words USING fts4aux(curated_{number})",
     )
 
 
@@ -81,21 +84,44 @@ def documents(table: str) -> str:
     return f"SELECT documents FROM {table}_words WHERE term = ? AND col = '*'"
 
 
+def common(table: str) -> str:
+    """The words of at least so many rows, each with their number; the parameter is the least."""
+    return f"SELECT term, documents FROM {table}_words WHERE col = '*' AND documents >= ?"
+
+
 def score(table: str, *, scoped: bool) -> str:  # noqa: ARG001 - no scope word is ever matched here
     """BM25 of the row at hand, larger is better."""
     return f"rank_fts4(matchinfo({table}, 'pcnalx'))"
 
 
-def expression(
-    rare: Sequence[Term],
-    common: Sequence[Term],
-    required: Sequence[Term],
-    scope: Sequence[Sequence[str]],  # noqa: ARG001 - the exact filters in SQL do it alone
-) -> str:
-    """The MATCH expression: the required phrases if there are any, else any of the rare terms, else of the common."""
-    if required:
-        return " ".join(_term(term) for term in required)
-    return " OR ".join(_term(term) for term in (rare or common))
+def drawing(draws: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:  # noqa: ARG001 - see SCOPED
+    """Rows that hold any of what draws, and how often each term counts in their score."""
+    return any_of(draws), 1
+
+
+def pairing(one: Sequence[Term], other: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:  # noqa: ARG001
+    """Rows that hold the rarest term of each group."""
+    return all_of((*one[:1], *other[:1])), 1
+
+
+def requiring(required: Sequence[Term], scores: Sequence[Term]) -> str:  # noqa: ARG001 - see SCOPED
+    """Rows that hold each required phrase."""
+    return all_of(required)
+
+
+def narrowed(expression: str, scope: Sequence[Sequence[str]]) -> str:  # noqa: ARG001 - as above
+    """The expression as it is."""
+    return expression
+
+
+def any_of(terms: Sequence[Term]) -> str:
+    """Rows that hold any of the terms."""
+    return " OR ".join(_term(term) for term in terms)
+
+
+def all_of(terms: Sequence[Term]) -> str:
+    """Rows that hold all of the terms."""
+    return " ".join(_term(term) for term in terms)
 
 
 def _term(term: Term) -> str:

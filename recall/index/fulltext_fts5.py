@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from recall.query import Term
 
+SCOPED = True  # a query can be narrowed by the scope column
 BODY_WEIGHT, WHOLE_WEIGHT, SCOPE_WEIGHT = 1.0, 1.0, 0.0
 
 
@@ -38,6 +39,7 @@ def tables(number: int) -> tuple[str, ...]:
         CREATE VIRTUAL TABLE curated_{number} USING fts5(
             body, whole, content='curated_{number}_view', content_rowid='rowid', tokenize='ascii')
         """,
+        f"CREATE VIRTUAL TABLE curated_{number}_words USING fts5vocab('curated_{number}', 'row')",
     )
 
 
@@ -93,30 +95,54 @@ def documents(table: str) -> str:
     return f"SELECT doc FROM {table}_words WHERE term = ?"
 
 
+def common(table: str) -> str:
+    """The words of at least so many rows, each with their number; the parameter is the least."""
+    return f"SELECT term, doc FROM {table}_words WHERE doc >= ?"
+
+
 def score(table: str, *, scoped: bool) -> str:
     """BM25 of the row at hand, larger is better."""
     weights = f"{BODY_WEIGHT}, {WHOLE_WEIGHT}" + (f", {SCOPE_WEIGHT}" if scoped else "")
     return f"-bm25({table}, {weights})"
 
 
-def expression(
-    rare: Sequence[Term], common: Sequence[Term], required: Sequence[Term], scope: Sequence[Sequence[str]]
-) -> str:
-    """The MATCH expression: candidates from the rare terms, the common ones only score what is a candidate already.
+def drawing(draws: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:
+    """Rows that hold any of what draws; the other terms only score them. With how often each term then counts.
 
-    A rare term then counts twice; the common ones stand twice as well, which restores the exact order.
+    What draws counts twice, so the others stand twice as well, which keeps the exact order.
     """
-    if rare and common:
-        clauses = [_any(rare), _any([*rare, *common, *common])]
-    else:
-        clauses = [_any(rare or common)] if rare or common else []
-    clauses = [_term(term) for term in required] + clauses
-    clauses += ["(" + " OR ".join(f'"{word}"' for word in words) + ")" for words in scope]
-    return " AND ".join(clauses)
+    if not scores:
+        return any_of(draws), 1
+    return f"({any_of(draws)} AND {any_of([*draws, *scores, *scores])})", 2
 
 
-def _any(terms: Sequence[Term]) -> str:
+def pairing(one: Sequence[Term], other: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:
+    """Rows that hold a term of each group; the same otherwise."""
+    pair = f"{any_of(one)} AND {any_of(other)}"
+    if not scores:
+        return f"({pair})", 1
+    return f"({pair} AND {any_of([*one, *other, *scores, *scores])})", 2
+
+
+def requiring(required: Sequence[Term], scores: Sequence[Term]) -> str:
+    """Rows that hold each required phrase; the other terms only score them."""
+    return f"({all_of(required)} AND {any_of([*required, *scores])})"
+
+
+def narrowed(expression: str, scope: Sequence[Sequence[str]]) -> str:
+    """The expression, among the rows that have a word of each list in their scope column."""
+    clauses = ["(" + " OR ".join(f'"{word}"' for word in words) + ")" for words in scope]
+    return " AND ".join([expression, *clauses])
+
+
+def any_of(terms: Sequence[Term]) -> str:
+    """Rows that hold any of the terms."""
     return "(" + " OR ".join(_term(term) for term in terms) + ")"
+
+
+def all_of(terms: Sequence[Term]) -> str:
+    """Rows that hold all of the terms."""
+    return "(" + " AND ".join(_term(term) for term in terms) + ")"
 
 
 def _term(term: Term) -> str:

@@ -2,7 +2,9 @@
 
 Two layers: `of_entries` asks the entries themselves, `of_curated` asks what was written about them and counts a hit
 there for the entries that it cites. Each match comes with its score; what the scores are worth beside each other is
-decided above. `literal` is the way without the index: bounded, and it says when it stopped.
+decided above. A plan (plan.py) keeps the rows that are ranked few. Where every term is common the candidates are
+bounded: those that hold several of the terms, those in the conversations that were written about in these words, and
+the newest.
 """
 
 from __future__ import annotations
@@ -12,19 +14,22 @@ import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 
-from recall import labels, segment
-from recall.index import fulltext, fulltext_fts4, fulltext_fts5
+from recall.index import frequencies, layers, plan
 from recall.index.filters import Filters
+from recall.index.layers import Layer
+from recall.index.plan import Plan
 from recall.query import Query, Term
 
-ENGINES: Mapping[str, ModuleType] = {"fts5": fulltext_fts5, "fts4": fulltext_fts4}
 POOL = 300  # matches kept of one query and layer
+AMPLE = 900  # best rows that are filtered before all are
 MOST_TERMS = 32  # rarest first
-COMMON_SHARE, COMMON_LEAST = 0.05, 5000  # a term in more entries than both only scores candidates
-NEWEST = 2000  # candidates where every term is common
-LITERAL_ENTRIES = 20_000  # entries that the way without the index looks at, newest first
+NEWEST = 500  # candidates of one kind where every term is common
+INSIDE = 1000  # entries of the conversations that were written about in the words of the query
+CURATED_ROWS = 2000  # that are ranked: each costs more here, for what it cites
+TOP = 20  # places that a reader may look at
+FEW = 100  # conversations that are named to the index one by one
+_HELD = 50_000  # rows that are walked to see which entries hold a term; above, all count as holding it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,74 +40,190 @@ class Matches:
     bounded: bool = False
 
 
-def frequencies(connection: sqlite3.Connection, filters: Filters, terms: Iterable[Term]) -> dict[Term, int]:
-    """In how many entries each term stands: exact for a word, at most for a phrase, unknown (1) for a beginning."""
-    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
-    sql = engine.documents(f"text_{filters.profile_no}")
-    known: dict[str, int] = {}
-    result: dict[Term, int] = {}
-    for term in terms:
-        for word in term.words[:-1] if term.prefix else term.words:
-            if word not in known:
-                row = connection.execute(sql, (word,)).fetchone()
-                known[word] = row[0] if row is not None else 0
-        counts = [known[word] for word in (term.words[:-1] if term.prefix else term.words)]
-        result[term] = min(counts, default=1)
-    return result
-
-
 def of_entries(connection: sqlite3.Connection, filters: Filters, query: Query, weights: Mapping[str, float]) -> Matches:
     """The best entries by their own words. `weights` are by role."""
-    found = frequencies(connection, filters, [*query.terms, *query.required])
-    if any(found[term] == 0 for term in query.required):
+    index = layers.layer(connection, filters.profile_no, "text")
+    found = frequencies.of_terms(connection, index, [*query.terms, *query.required])
+    known = _rarest(query.terms, found)
+    if any(found[term] == 0 for term in query.required) or not (known or query.required):
         return Matches({})
-    terms = sorted((t for t in query.terms if found[t]), key=lambda t: (found[t], query.terms.index(t)))[:MOST_TERMS]
-    if not terms and not query.required:
+    total = frequencies.total(connection)
+    # Where few rows hold a term, the exact filters alone are quicker.
+    crowded = sum(known.values()) > plan.ROWS or bool(query.required)
+    scope = _scope(connection, index, filters, total) if crowded else _Scope([], [], 1.0)
+    if scope is None:
         return Matches({})
-    total = connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0] or 0
-    common = [t for t in terms if found[t] > max(COMMON_LEAST, COMMON_SHARE * total)]
-    rare = [t for t in terms if t not in common]
-    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
-    match = engine.expression(rare, common, query.required, filters.scope())
-    values = filters.values() | {"match": match, "pool": POOL, "first": 0}
-    bounded = False
-    if not rare and not query.required:
-        values["first"] = _newest(connection, filters, values)
-        bounded = bool(values["first"])
-    return Matches(_ranked(connection, engine, filters, values, weights), bounded)
+    entries = _Entries(connection, index, filters, weights, scope)
+    chosen = plan.plan(known, total, scope.share)
+    if query.required:
+        match = index.engine.requiring(query.required, chosen.terms())
+        first = entries.newest(index.engine.all_of(query.required), plan.ROWS)
+        return Matches(entries.ranked(match, first), bool(first))
+    if chosen.draws:
+        return Matches(_drawn(entries, chosen, known, total))
+    return _bounded(entries, chosen, list(known))
 
 
-def _ranked(
-    connection: sqlite3.Connection,
-    engine: ModuleType,
-    filters: Filters,
-    values: Mapping[str, object],
-    weights: Mapping[str, float],
-) -> dict[int, float]:
-    table = f"text_{filters.profile_no}"
-    by_role = " ".join(f"WHEN '{role}' THEN {weight}" for role, weight in weights.items())
-    rows = connection.execute(
-        f"""
-        SELECT e.entry_no, {engine.score(table, scoped=True)} * CASE e.role {by_role} ELSE 1.0 END AS score
-        FROM {table}
-        JOIN entries AS e ON e.entry_no = {table}.rowid
-        JOIN conversations AS c USING (conversation_no)
-        WHERE {table} MATCH :match AND {table}.rowid >= :first AND {filters.entries()}
-        ORDER BY score DESC, e.at DESC, e.conversation_no, e.seq
-        LIMIT :pool
-        """,
-        values,
-    )
-    return {row["entry_no"]: row["score"] for row in rows}
+def _rarest(terms: Sequence[Term], found: Mapping[Term, int]) -> dict[Term, int]:
+    """The terms that stand somewhere, with the rows that hold them; the rarest first, as many as a query may have."""
+    known = [term for term in terms if found[term]]
+    return {term: found[term] for term in sorted(known, key=lambda t: (found[t], terms.index(t)))[:MOST_TERMS]}
 
 
-def _newest(connection: sqlite3.Connection, filters: Filters, values: Mapping[str, object]) -> int:
-    """The row from which on the newest NEWEST matches lie; 0 where there are not so many."""
-    table = f"text_{filters.profile_no}"
-    row = connection.execute(
-        f"SELECT rowid FROM {table} WHERE {table} MATCH :match ORDER BY rowid DESC LIMIT 1 OFFSET {NEWEST}", values
-    ).fetchone()
-    return 0 if row is None else int(row[0])
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Words of the scope column that the filters come to: all, and those that are cheap enough to be ranked beside.
+
+    `share`: about how many of all rows these leave.
+    """
+
+    all: list[list[str]]
+    ranked: list[list[str]]
+    share: float
+
+
+def _scope(connection: sqlite3.Connection, index: Layer, filters: Filters, total: int) -> _Scope | None:
+    """None where a filter leaves nothing at all."""
+    if not index.engine.SCOPED:
+        return _Scope([], [], 1.0)
+    every = filters.scope(*_span(connection))
+    if filters.chooses_conversations:
+        every += _conversations(connection, filters)
+    ranked, share = [], 1.0
+    for words in every:
+        rows = sum(frequencies.of_words(connection, index, words).values())
+        if rows == 0:
+            return None
+        if rows <= plan.WALKED:
+            ranked.append(words)
+            share *= min(1.0, rows / max(1, total))
+    return _Scope(every, ranked, share)
+
+
+def _conversations(connection: sqlite3.Connection, filters: Filters) -> list[list[str]]:
+    """The conversations that the filters leave, by their scope words, where these are few."""
+    sql = f"SELECT c.conversation_no FROM conversations AS c WHERE {filters.conversations()} LIMIT :few"
+    rows = connection.execute(sql, filters.values() | {"few": FEW + 1}).fetchall()
+    return [[filters.word_of_conversation(row[0]) for row in rows]] if len(rows) <= FEW else []
+
+
+def _span(connection: sqlite3.Connection) -> tuple[int | None, int | None]:
+    """The times of the first and of the last entry that has one."""
+    row = connection.execute("SELECT (SELECT min(at) FROM entries), (SELECT max(at) FROM entries)").fetchone()
+    return row[0], row[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """The entries of a profile, as one search asks for them."""
+
+    connection: sqlite3.Connection
+    index: Layer
+    filters: Filters
+    weights: Mapping[str, float]
+    scope: _Scope
+
+    def ranked(self, match: str, first: int = 0, score: str | None = None) -> dict[int, float]:
+        """The best of the rows from `first` on that match in the scope, by BM25 (or another score) and role.
+
+        Filters cost more than a score, so the best rows are filtered first, and all of them only where that leaves
+        it open which are the best that pass.
+        """
+        own = score or self.index.score()
+        match = self.index.engine.narrowed(match, self.scope.ranked)
+        rows = self._filtered(match, first, own, AMPLE)
+        if not rows or (rows[-1]["seen"] == AMPLE and not self._settled(rows)):
+            rows = self._filtered(match, first, own, -1)
+        return {row["entry_no"]: row["score"] for row in rows}
+
+    def _settled(self, rows: Sequence[sqlite3.Row]) -> bool:
+        """Whether no row that was not looked at can be among the best."""
+        return len(rows) == POOL and rows[-1]["score"] > rows[-1]["least"] * max(self.weights.values())
+
+    def _filtered(self, match: str, first: int, score: str, ample: int) -> list[sqlite3.Row]:
+        table = self.index.table
+        by_role = " ".join(f"WHEN '{role}' THEN {weight}" for role, weight in self.weights.items())
+        return self.connection.execute(
+            f"""
+            WITH best AS MATERIALIZED (
+                SELECT rowid AS entry_no, {score} AS own FROM {table}
+                WHERE {table} MATCH :match AND rowid >= :first ORDER BY own DESC LIMIT :ample)
+            SELECT e.entry_no, own * CASE e.role {by_role} ELSE 1.0 END AS score,
+                   (SELECT min(own) FROM best) AS least, (SELECT count(*) FROM best) AS seen
+            FROM best CROSS JOIN entries AS e ON e.entry_no = best.entry_no
+            JOIN conversations AS c USING (conversation_no)
+            WHERE {self.filters.entries()}
+            ORDER BY score DESC, e.at DESC, e.conversation_no, e.seq
+            LIMIT :pool
+            """,
+            self.filters.values() | {"match": match, "first": first, "ample": ample, "pool": POOL},
+        ).fetchall()
+
+    def newest(self, match: str, number: int) -> int:
+        """The row from which on the newest `number` rows lie that match and pass; 0 where there are not so many."""
+        table = self.index.table
+        row = self.connection.execute(
+            f"""
+            SELECT e.entry_no FROM {table} CROSS JOIN entries AS e ON e.entry_no = {table}.rowid
+            JOIN conversations AS c USING (conversation_no)
+            WHERE {table} MATCH :match AND {self.filters.entries()}
+            ORDER BY {table}.rowid DESC LIMIT 1 OFFSET :number
+            """,
+            self.filters.values() | {"match": self.index.engine.narrowed(match, self.scope.all), "number": number},
+        ).fetchone()
+        return 0 if row is None else int(row[0])
+
+
+def _drawn(entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int) -> dict[int, float]:
+    """What the rare terms draw, and what holds several of the others where that could come before it."""
+    match, times = entries.index.engine.drawing(chosen.draws, chosen.others())
+    scores = entries.ranked(match, score=f"{entries.index.score()} / {times}")
+    if all(chosen.pairs):
+        floor = sorted(scores.values(), reverse=True)[:TOP][-1] if len(scores) >= TOP else 0.0
+        if plan.most(chosen.others(), known, total) > floor:
+            scores = _paired(entries, chosen) | scores
+    return scores
+
+
+def _paired(entries: _Entries, chosen: Plan) -> dict[int, float]:
+    match, times = entries.index.engine.pairing(*chosen.pairs, chosen.scores)
+    return entries.ranked(match, score=f"{entries.index.score()} / {times}")
+
+
+def _bounded(entries: _Entries, chosen: Plan, known: Sequence[Term]) -> Matches:
+    """Candidates where every term is common; the newest are best where no term's weight can be afforded."""
+    engine = entries.index.engine
+    terms = list(chosen.terms() or known)
+    plainly = None if chosen.terms() else "1.0"
+    first = entries.newest(engine.any_of(terms), NEWEST)
+    scores = entries.ranked(engine.any_of(terms), first, plainly)
+    if first == 0:
+        return Matches(scores)
+    if all(chosen.pairs):
+        scores |= _paired(entries, chosen)
+    elif len(terms) > 1:
+        together = engine.all_of(terms)
+        score = None if plainly is None else f"{len(terms)}.0"
+        scores |= entries.ranked(together, entries.newest(together, NEWEST), score)
+    inside = _inside(entries, known)
+    if inside and engine.SCOPED:
+        scores |= entries.ranked(engine.narrowed(engine.any_of(terms), [inside]), 0, plainly)
+    return Matches(dict(sorted(scores.items(), key=lambda item: -item[1])[:POOL]), bounded=True)
+
+
+def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
+    """The scope words of the conversations that were best written about in these terms, INSIDE entries in all."""
+    rows = _written(entries.connection, entries.filters.profile_no, terms, POOL)
+    numbers = dict.fromkeys(row["conversation_no"] for row in rows if row["conversation_no"] is not None)
+    words: list[str] = []
+    room = INSIDE
+    for number in numbers:
+        word = entries.filters.word_of_conversation(number)
+        room -= frequencies.of_words(entries.connection, entries.index, [word])[word]
+        if room < 0:
+            break
+        words.append(word)
+    return words
 
 
 _CITED = """
@@ -139,31 +260,59 @@ def of_curated(connection: sqlite3.Connection, filters: Filters, query: Query, w
     """Entries cited by what was written about them. `weights` are by kind of text; kinds add up, hits of one do not."""
     if query.empty or query.required:
         return Matches({})
-    found = frequencies(connection, filters, query.terms)
-    terms = sorted(query.terms, key=lambda t: (found[t], query.terms.index(t)))[:MOST_TERMS]
-    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
-    table = f"curated_{filters.profile_no}"
-    hits = connection.execute(
-        f"""
-        SELECT t.kind, t.owner_no, {engine.score(table, scoped=False)} AS score
-        FROM {table} JOIN curated_texts AS t ON t.curated_no = {table}.rowid
-        WHERE {table} MATCH :match
-        ORDER BY score DESC, t.curated_no LIMIT :pool
-        """,
-        {"match": engine.expression(terms, [], [], []), "pool": POOL},
-    )
-    values = filters.values() | {"hits": json.dumps([tuple(row) for row in hits])}
+    hits = [row for row in _written(connection, filters.profile_no, query.terms, 2 * POOL) if weights[row["kind"]]]
+    chosen = json.dumps([(row["kind"], row["owner_no"], row["score"]) for row in hits[:POOL]])
     scores: dict[int, float] = {}
-    for row in connection.execute(_CITED.format(conditions=filters.entries()), values):
+    for row in connection.execute(_CITED.format(conditions=filters.entries()), filters.values() | {"hits": chosen}):
         scores[row["entry_no"]] = scores.get(row["entry_no"], 0.0) + weights[row["kind"]] * row["score"]
     return Matches(scores)
 
 
+def _written(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term], most: int) -> list[sqlite3.Row]:
+    """(kind, owner_no, conversation_no, score) of the curated texts that match best."""
+    index = layers.layer(connection, profile_no, "curated")
+    known = _rarest(terms, frequencies.of_terms(connection, index, terms))
+    if not known:
+        return []
+    total = connection.execute("SELECT max(curated_no) FROM curated_texts").fetchone()[0]
+    chosen = plan.plan(known, total, rows=CURATED_ROWS)
+    engine, times, first = index.engine, 1, 0
+    if chosen.draws:
+        match, times = engine.drawing(chosen.draws, chosen.others())
+    elif all(chosen.pairs):
+        match, times = engine.pairing(*chosen.pairs, chosen.scores)
+    else:
+        match = engine.any_of(chosen.terms() or list(known))
+        first = _newest_text(connection, index, match)
+    score = f"{index.score()} / {times}" if chosen.terms() else "1.0"
+    return connection.execute(
+        f"""
+        WITH best AS MATERIALIZED (
+            SELECT rowid AS curated_no, {score} AS score
+            FROM {index.table} WHERE {index.table} MATCH :match AND rowid >= :first
+            ORDER BY score DESC, rowid DESC LIMIT :most)
+        SELECT t.kind, t.owner_no, t.conversation_no, score FROM best JOIN curated_texts AS t USING (curated_no)
+        ORDER BY score DESC, t.curated_no
+        """,
+        {"match": match, "first": first, "most": most},
+    ).fetchall()
+
+
+def _newest_text(connection: sqlite3.Connection, index: Layer, match: str) -> int:
+    """The row of the curated layer from which on the newest CURATED_ROWS matches lie."""
+    row = connection.execute(
+        f"SELECT rowid FROM {index.table} WHERE {index.table} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        (match, CURATED_ROWS),
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def weighty(connection: sqlite3.Connection, filters: Filters, query: Query, share: float) -> list[Term]:
     """The terms that tell something: those with at least `share` of the weight of the rarest."""
-    total = 1 + (connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0] or 0)
-    found = frequencies(connection, filters, query.terms)
-    weights = {term: math.log(1 + total / count) for term, count in found.items() if count}
+    index = layers.layer(connection, filters.profile_no, "text")
+    found = frequencies.of_terms(connection, index, query.terms)
+    total = 1 + frequencies.total(connection)
+    weights = {term: math.log(1 + total / rows) for term, rows in found.items() if rows}
     least = share * max(weights.values(), default=0.0)
     return [term for term, weight in weights.items() if weight >= least]
 
@@ -171,32 +320,16 @@ def weighty(connection: sqlite3.Connection, filters: Filters, query: Query, shar
 def holding(
     connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], numbers: Iterable[int]
 ) -> set[int]:
-    """Which of the entries hold one of the terms."""
-    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
-    table = f"text_{filters.profile_no}"
-    rows = connection.execute(  # CROSS JOIN: each entry is looked up, the matches are not walked
-        f"""SELECT {table}.rowid FROM json_each(:chosen) AS chosen CROSS JOIN {table}
-            WHERE {table}.rowid = chosen.value AND {table} MATCH :match""",
-        {"chosen": json.dumps(list(numbers)), "match": engine.expression(terms, [], [], [])},
-    )
-    return {row[0] for row in rows}
+    """Which of the entries hold one of the terms; all of them where the terms are too common to tell.
 
-
-def _plainly(text: str, role: str) -> str:
-    return segment.plain(labels.blank(text, role))
-
-
-def literal(connection: sqlite3.Connection, filters: Filters, needles: Sequence[str]) -> Matches:
-    """Entries, newest first, that hold every needle as it stands (case aside); a bounded walk without the index."""
-    connection.create_function("plainly", 2, _plainly, deterministic=True)
-    folded = [segment.plain(needle) for needle in needles]
-    holds = " AND ".join(f"instr(plainly(text, role), :needle{i}) > 0" for i in range(len(folded)))
-    values: dict[str, object] = filters.values() | {"most": LITERAL_ENTRIES, "pool": POOL}
-    values |= {f"needle{i}": needle for i, needle in enumerate(folded)}
-    looked_at = f"""
-        SELECT e.entry_no, e.text, e.role FROM entries AS e JOIN conversations AS c USING (conversation_no)
-        WHERE e.text <> '' AND {filters.entries()} ORDER BY e.entry_no DESC LIMIT :most
+    The rows of the terms are walked: to look up each entry by itself costs a start of the index for each.
     """
-    rows = connection.execute(f"SELECT entry_no FROM ({looked_at}) WHERE {holds} LIMIT :pool", values).fetchall()
-    reached = connection.execute(f"SELECT count(*) FROM ({looked_at})", values).fetchone()[0]
-    return Matches({row[0]: 1.0 / (place + 1) for place, row in enumerate(rows)}, reached >= LITERAL_ENTRIES)
+    numbers = set(numbers)
+    index = layers.layer(connection, filters.profile_no, "text")
+    if not numbers or sum(frequencies.of_terms(connection, index, terms).values()) > _HELD:
+        return numbers
+    rows = connection.execute(
+        f"SELECT rowid FROM {index.table} WHERE {index.table} MATCH ? AND rowid BETWEEN ? AND ?",
+        (index.engine.any_of(terms), min(numbers), max(numbers)),
+    )
+    return {row[0] for row in rows if row[0] in numbers}

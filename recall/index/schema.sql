@@ -313,8 +313,19 @@ CREATE TABLE endpoint_traits (
 CREATE TABLE text_indexes (
     profile_no      INTEGER PRIMARY KEY REFERENCES profiles,
     engine          TEXT NOT NULL CHECK (engine IN ('fts5', 'fts4')),
-    segment_version INTEGER NOT NULL
+    segment_version INTEGER NOT NULL,
+    counted_rows    INTEGER NOT NULL DEFAULT 0      -- how many entries it held when its common words were counted
 ) STRICT;
+
+-- In how many rows of a text index its commonest words stand, as they were counted last: asking the index itself takes
+-- as many steps as there are rows.
+CREATE TABLE frequent_words (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    layer           TEXT NOT NULL CHECK (layer IN ('text', 'curated')),
+    word            TEXT NOT NULL,
+    rows            INTEGER NOT NULL,
+    PRIMARY KEY (profile_no, layer, word)
+) STRICT, WITHOUT ROWID;
 
 -- What analysis and placement wrote, as the text index holds it: the words a hit is found by. A hit counts for the
 -- entries that its owner cites. The text stands here so that it can leave the index when its owner has changed.

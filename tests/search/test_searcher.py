@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recall import query as querying
 from recall.errors import ArgumentError
-from recall.index import matches
+from recall.index import matches, plan
 from recall.searcher import SearchRequest, search
 from recall.timewindow import parse
 from tests.search.builder import DAY, PROFILE, START, Index, Turn, millis
@@ -325,7 +325,7 @@ def test_waiting_sources_make_coverage_partial(one: Index) -> None:
 
 
 def test_a_common_word_is_bounded_and_says_so(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "COMMON_LEAST", 10)
+    monkeypatch.setattr(plan, "ROWS", 10)
     monkeypatch.setattr(matches, "NEWEST", 20)
     index.conversation([f"heron {i}" for i in range(50)] + ["heron egret"])
     common = ask(index, "heron")

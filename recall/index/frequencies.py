@@ -1,0 +1,116 @@
+"""In how many rows of a text index a term stands: what a query's plan is made from.
+
+The index itself answers for a rare word at once, and for a common one in as many steps as there are rows. The commonest
+are therefore counted once in a while, at the end of a run that indexed, and kept in `frequent_words`; what is kept may
+be a little old, which changes a plan's costs and no answer. Plain functions on an open connection; they never commit.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recall.index.layers import Layer, LayerName, layer
+from recall.query import Term
+
+LEAST_ROWS = 5000  # below, every word is looked up quickly
+KEPT_LEAST, KEPT_SHARE = 500, 0.002  # a word in fewer rows than either is not kept
+GROWN = 1.2  # times as many rows as were there: counted again
+COUNTED = 5000  # rows that hold a phrase are counted so far
+_LONGEST = 100_000  # a phrase of words that are all in more rows is not counted: the walk alone is too long
+
+_LAYERS: tuple[LayerName, ...] = ("text", "curated")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The commonest words of a profile, as counted: (layer, word, rows); `rows` are those of the index then."""
+
+    profile_no: int
+    rows: int
+    words: tuple[tuple[str, str, int], ...]
+
+
+def of_terms(connection: sqlite3.Connection, index: Layer, terms: Iterable[Term]) -> dict[Term, int]:
+    """In how many rows each term stands; a common phrase, or a beginning, in at least so many as were counted."""
+    terms = list(dict.fromkeys(terms))
+    words = of_words(connection, index, {word for term in terms for word in _whole(term)})
+    found: dict[Term, int] = {}
+    for term in terms:
+        rows = min((words[word] for word in _whole(term)), default=COUNTED)
+        if rows and (term.prefix or (len(term.words) > 1 and COUNTED <= rows < _LONGEST)):
+            rows = _counted(connection, index, term)
+        found[term] = rows
+    return found
+
+
+def of_words(connection: sqlite3.Connection, index: Layer, words: Iterable[str]) -> dict[str, int]:
+    """In how many rows each word of the index's own spelling stands."""
+    kept = connection.execute(
+        """SELECT word, rows FROM json_each(:words) AS asked
+           JOIN frequent_words ON profile_no = :profile AND layer = :layer AND word = asked.value""",
+        {"words": json.dumps(sorted(words)), "profile": index.profile_no, "layer": index.name},
+    )
+    found: dict[str, int] = {row["word"]: row["rows"] for row in kept}
+    sql = index.engine.documents(index.table)
+    for word in words:
+        if word not in found:
+            row = connection.execute(sql, (word,)).fetchone()
+            found[word] = row[0] if row is not None else 0
+    return found
+
+
+def _whole(term: Term) -> tuple[str, ...]:
+    return term.words[:-1] if term.prefix else term.words
+
+
+def _counted(connection: sqlite3.Connection, index: Layer, term: Term) -> int:
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {index.table} WHERE {index.table} MATCH :match LIMIT {COUNTED})"
+    return int(connection.execute(sql, {"match": index.engine.any_of([term])}).fetchone()[0])
+
+
+def count(connection: sqlite3.Connection, profile_no: int) -> Counted | None:
+    """The commonest words, counted by reading the whole index; None where it has not grown enough since they were."""
+    counted = connection.execute("SELECT counted_rows FROM text_indexes WHERE profile_no = ?", (profile_no,)).fetchone()
+    if counted is None:
+        return None
+    rows = _rows(connection, profile_no)
+    if rows < LEAST_ROWS or rows < GROWN * counted["counted_rows"]:
+        return None
+    least = max(KEPT_LEAST, KEPT_SHARE * rows)
+    words = []
+    for name in _LAYERS:
+        index = layer(connection, profile_no, name)
+        found = connection.execute(index.engine.common(index.table), (least,))
+        words += [(name, str(row[0]), int(row[1])) for row in found]
+    return Counted(profile_no, rows, tuple(words))
+
+
+def keep(connection: sqlite3.Connection, counted: Counted) -> None:
+    """Put what was counted in the place of what was kept, inside a writing transaction."""
+    clear(connection, counted.profile_no)
+    connection.executemany(
+        "INSERT INTO frequent_words (profile_no, layer, word, rows) VALUES (?, ?, ?, ?)",
+        [(counted.profile_no, *word) for word in counted.words],
+    )
+    connection.execute(
+        "UPDATE text_indexes SET counted_rows = ? WHERE profile_no = ?", (counted.rows, counted.profile_no)
+    )
+
+
+def clear(connection: sqlite3.Connection, profile_no: int) -> None:
+    """Keep no counts: where words may have left the index for good, none of them may stand here."""
+    connection.execute("DELETE FROM frequent_words WHERE profile_no = ?", (profile_no,))
+    connection.execute("UPDATE text_indexes SET counted_rows = 0 WHERE profile_no = ?", (profile_no,))
+
+
+def total(connection: sqlite3.Connection) -> int:
+    """About how many entries there are: the number of the newest, whichever profile's it is."""
+    return int(connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0] or 0)
+
+
+def _rows(connection: sqlite3.Connection, profile_no: int) -> int:
+    index = layer(connection, profile_no, "text")
+    return int(connection.execute(f"SELECT count(*) FROM {index.table}_docsize").fetchone()[0])

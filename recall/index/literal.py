@@ -1,0 +1,32 @@
+"""The way without the text index: a bounded walk through the stored text for what stands there letter for letter."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from recall import labels, segment
+from recall.index.filters import Filters
+from recall.index.matches import POOL, Matches
+
+ENTRIES = 20_000  # that are looked at, newest first
+
+
+def _plainly(text: str, role: str) -> str:
+    return segment.plain(labels.blank(text, role))
+
+
+def entries(connection: sqlite3.Connection, filters: Filters, needles: Sequence[str]) -> Matches:
+    """Entries, newest first, that hold every needle as it stands (case aside)."""
+    connection.create_function("plainly", 2, _plainly, deterministic=True)
+    folded = [segment.plain(needle) for needle in needles]
+    holds = " AND ".join(f"instr(plainly(text, role), :needle{i}) > 0" for i in range(len(folded)))
+    values: dict[str, object] = filters.values() | {"most": ENTRIES, "pool": POOL}
+    values |= {f"needle{i}": needle for i, needle in enumerate(folded)}
+    looked_at = f"""
+        SELECT e.entry_no, e.text, e.role FROM entries AS e JOIN conversations AS c USING (conversation_no)
+        WHERE e.text <> '' AND {filters.entries()} ORDER BY e.entry_no DESC LIMIT :most
+    """
+    rows = connection.execute(f"SELECT entry_no FROM ({looked_at}) WHERE {holds} LIMIT :pool", values).fetchall()
+    reached = connection.execute(f"SELECT count(*) FROM ({looked_at})", values).fetchone()[0]
+    return Matches({row[0]: 1.0 / (place + 1) for place, row in enumerate(rows)}, reached >= ENTRIES)

@@ -20,8 +20,10 @@ from recall.errors import ModelError
 from recall.hashing import canonical_json, sha256_text
 from recall.index import cache
 from recall.index.database import Database
+from recall.models.endpoints import is_loopback
 from recall.models.failures import no_tools
 from recall.models.gate import ConsentGate
+from recall.models.narrow import narrowed
 from recall.models.replies import InvalidReply, judge, read_object
 from recall.models.request import LocalChild, LocalModel, ModelReply, ModelRequest, Preparing, RemoteModel
 from recall.models.sending import CallLimits, Outgoing, Sender
@@ -89,7 +91,9 @@ class Road:
         if isinstance(self.model, LocalModel):
             text = self.model.answer(request)
             return _or_invalid(lambda: validate(read_object(text, schema)))
-        key = cache_key(request, self.model)
+        key, sent = cache_key(request, self.model), schema
+        if is_loopback(self.model.endpoint):
+            sent = narrowed(schema, request.citable)
         for value in self._kept(key, lambda text: validate(read_object(text, schema))):
             return value
 
@@ -100,7 +104,7 @@ class Road:
         def outgoing(complaint: str | None, deadline: Deadline) -> Outgoing[T]:
             cap, messages = request.max_output_tokens, _question(request, complaint)
             size = _size(request) + len((complaint or "").encode())
-            return Outgoing(request.kind, key, source, messages, size, cap, deadline, judge, accept, schema=schema)
+            return Outgoing(request.kind, key, source, messages, size, cap, deadline, judge, accept, schema=sent)
 
         return await self._paid(self.model, outgoing, rewrite=request.kind == "rewrite")
 

@@ -1,9 +1,9 @@
 """What the host lets stand of a model's analysis: only what it can prove.
 
 A citation counts if its entry was in the very text that the model was shown and its quote stands there word for word,
-white space folded. The stored quote is the entry's own text at that place, not the model's copy. What fails is
-dropped and counted; a facet without a citation left is dropped with it. Entry ids are compared as they are, case
-included. The same claim twice (the same place, or the same statement after folding) is kept once.
+white space and quotation marks folded. The stored quote is the entry's own text at that place, not the model's copy.
+What fails is dropped and counted; a facet without a citation left is dropped with it. Entry ids are compared as they
+are, case included. The same claim twice (the same place, or the same statement after folding) is kept once.
 
 On the levels above the first, "shown" means cited by the level below: a quote there has to lie within a cited one.
 """
@@ -40,6 +40,8 @@ TextOf = Callable[[str], tuple[str, str] | None]
 
 MAX_FAULTS_TOLD = 8
 LEAST_WORDS = 4  # fewer of a quote's words in a row stand in many a text by chance
+_ANY_MARK = "[\"'`\u2018\u2019\u201c\u201d]"
+_MARK = re.compile(_ANY_MARK)
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _SAYING: Mapping[Fault, str] = {
     "entry_not_shown": "no entry with this entry_id was shown",
@@ -93,12 +95,17 @@ def fold(text: str) -> str:
 
 
 def locate(text: str, quote: str) -> tuple[int, int] | None:
-    """(start, length) of the first place where the quote stands in the text, white space folded."""
+    """(start, length) of the first place where the quote stands in the text, white space and quotation marks folded."""
     words = quote.split()
     if not words:
         return None
-    found = re.search(r"\s+".join(map(re.escape, words)), text)
+    found = re.search(r"\s+".join(map(_pattern, words)), text)
     return None if found is None else (found.start(), found.end() - found.start())
+
+
+def _pattern(word: str) -> str:
+    """A word as it may stand. A model that writes JSON likes to turn double quotation marks into single ones."""
+    return _MARK.sub(_ANY_MARK, re.escape(word))
 
 
 def shown_in(chunk: Chunk, text_of: TextOf) -> Citable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,10 @@ from tests.steps.asker import Log, facet, reply
 
 WORDS = st.sampled_from(["a", "the", "cursor", "记录", "(x|y)", "é", "\\d+", "$"])
 SPACES = st.sampled_from([" ", "  ", "\n", "\t \n", "\u00a0", "\u2003", "\r\n"])
+
+
+def unmarked(text: str) -> str:
+    return re.sub("[\"'`\u2018\u2019\u201c\u201d]", "'", text)
 
 
 @st.composite
@@ -46,7 +51,14 @@ def test_what_is_found_is_word_for_word(text: str, quote: str) -> None:
     if place is None:
         assert not fold(quote) or fold(quote) not in fold(text)
     else:
-        assert fold(text[place[0] : sum(place)]) == fold(quote)
+        assert unmarked(fold(text[place[0] : sum(place)])) == unmarked(fold(quote))
+
+
+def test_a_quotation_mark_may_be_another_one_and_no_word_may_be() -> None:
+    text = 'He wrote import { Text } from "pi-tui"; and it’s done.'
+    assert locate(text, "import { Text } from 'pi-tui'; and it's") == (9, 39)
+    assert locate(text, "import { Text } from pi-tui; and") is None
+    assert locate(text, "import { Text } from 'pi-tux';") is None
 
 
 def test_no_word_is_no_quote() -> None:

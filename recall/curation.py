@@ -1,4 +1,4 @@
-"""One conversation, from its log to a publication: read, analyse, place, (repair), publish.
+"""One conversation, from its log to a publication: read, analyse, place, repair, publish.
 
 A lease is held around the whole run. Reading, redacting and segmenting end before the write lock is asked for; only
 `publish` writes conversations and topics. What a model answered is cached as it comes, so a run that is stopped at
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recall.cut import last_cut
@@ -22,17 +22,20 @@ from recall.index import lease, publish, stored, topics
 from recall.index.attribution import Seen
 from recall.index.database import translated
 from recall.index.lease import Owner
+from recall.index.mending import Mended
 from recall.index.staging import Staging
 from recall.index.stored import Stored
 from recall.lookaround import LookAround
 from recall.models.calls import Road
 from recall.models.tokens import Meter
 from recall.redact import RULES_VERSION, Redactor
+from recall.repairing import Repairer, When
 from recall.run import Progress, Run
 from recall.steps.analyse import analyse
 from recall.steps.place import place
 from recall.types import Analysis, Outline, Placement, SourceRef, SourceWarning
 from repair.report import NO_REPAIR, RepairReport
+from repair.run import Outcome
 
 _TITLE_CHARS = 80
 _PLACING_TRIES = 6
@@ -41,11 +44,15 @@ _LEASE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Curated:
-    """What came of one source. `published` is None where nothing had changed: nothing was sent or written."""
+    """What came of one source. `published` is None where nothing had changed: nothing was sent or written.
+
+    `topics`: topic ids by what happened to them, in the publication and in its repair.
+    """
 
     source: SourceRef
     conversation_id: str
     published: publish.Published | None
+    topics: Mapping[str, Sequence[str]]
     repair: RepairReport
     calls: int
     redactions: Mapping[str, int]
@@ -79,6 +86,7 @@ class Curator:
     """Curates sources one after another for one run: the profile, the owner of the leases, the road to the model."""
 
     def __init__(self, run: Run, profile_no: int, owner: Owner, road: Road, meter: Meter) -> None:
+        self.repairer = Repairer(run, profile_no, road, meter)
         self._run = run
         self._profile_no = profile_no
         self._owner = owner
@@ -87,7 +95,7 @@ class Curator:
         self._renewed = 0.0
         self._look_around = LookAround(run, profile_no)
 
-    async def curate(self, source: SourceRef, *, force: bool) -> Curated:
+    async def curate(self, source: SourceRef, *, force: bool, repair: When = "now") -> Curated:
         """Index one source. Raises SourceError, ModelError or StateError; nothing of it is visible then."""
         with self._run.cancellation.torn():
             standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
@@ -112,17 +120,19 @@ class Curator:
             with translated(self._run.database.path):  # staging is SQLite too, and its disk can be full
                 reading = self._read(source, standing)
             analysis = await self._analyse(reading)
-            published = await self._place_and_publish(reading, analysis)
+            published, report, mended = await self._place_and_publish(reading, analysis, repair)
         except BaseException:
             # Also after a cancel: the road has ended every request that it started before it raised.
             with contextlib.suppress(StateError):  # what went wrong is told; a dead owner's lease is free anyway
                 self._release(source)
             raise
+        self.repairer.published(reading.conversation_id)
         return Curated(
             source,
             reading.conversation_id,
             published,
-            NO_REPAIR,
+            mended.joined_with(published.topics),
+            report,
             self._road.calls - calls,
             dict(reading.redactor.counts),
             reading.outline.warnings,
@@ -137,7 +147,7 @@ class Curator:
             with self._run.database.write() as connection:
                 stored.remember_file(connection, indexed.conversation_no, source.name, standing.fingerprint)
         self._reclaim(source)
-        return Curated(source, indexed.conversation_id, None, NO_REPAIR, 0, {})
+        return Curated(source, indexed.conversation_id, None, Mended().joined_with({}), NO_REPAIR, 0, {})
 
     def _reclaim(self, source: SourceRef) -> None:
         """A run that was killed here has nothing left to go on with."""
@@ -200,17 +210,22 @@ class Curator:
         facets = {publish.facet_id(reading.conversation_id, facet): facet for facet in reversed(analysis.facets)}
         return replace(analysis, facets=tuple(reversed(facets.values())))
 
-    async def _place_and_publish(self, reading: _Reading, analysis: Analysis) -> publish.Published:
-        """Place against the catalogue as it is, publish; again where another run changed a chosen topic meanwhile.
+    async def _place_and_publish(
+        self, reading: _Reading, analysis: Analysis, repair: When
+    ) -> tuple[publish.Published, RepairReport, Mended]:
+        """Place against the catalogue as it is, repair, publish; again where another run changed a chosen topic meanwhile.
 
         Also where it made a topic and this one would make some too: they could be the same. On the last try that is
         let pass, for it is no conflict.
         """
         for left in reversed(range(_PLACING_TRIES)):
             placing = await self._place(reading, analysis)
-            self._progress(reading.source, "publishing", 0, 1, now=True)
+            publication = self._publication(reading, analysis, placing)
+            self._progress(reading.source, "repairing", 0, 1, now=True)
             try:
-                return self._publish(reading, analysis, placing, whole_catalogue=left > 0)
+                outcome = await self.repairer.mend(publication, reading.staging.text_of, repair)
+                self._progress(reading.source, "publishing", 0, 1, now=True)
+                return self._publish(reading, publication, placing, outcome, whole_catalogue=left > 0)
             except StateError as error:
                 if error.code != "topic_state_changed" or left == 0:
                     raise
@@ -230,11 +245,8 @@ class Curator:
         before = reading.before
         return frozenset() if before is None else stored.settled_facets(connection, before.conversation_no)
 
-    def _publish(
-        self, reading: _Reading, analysis: Analysis, placing: _Placing, *, whole_catalogue: bool
-    ) -> publish.Published:
-        self._confirm_source(reading)
-        plan = publish.Publication(
+    def _publication(self, reading: _Reading, analysis: Analysis, placing: _Placing) -> publish.Publication:
+        return publish.Publication(
             profile_no=self._profile_no,
             conversation_id=reading.conversation_id,
             source=reading.source,
@@ -249,15 +261,27 @@ class Curator:
             now=self._run.clock(),
             seen=reading.seen,
         )
+
+    def _publish(
+        self,
+        reading: _Reading,
+        publication: publish.Publication,
+        placing: _Placing,
+        outcome: Outcome,
+        *,
+        whole_catalogue: bool,
+    ) -> tuple[publish.Published, RepairReport, Mended]:
+        self._confirm_source(reading)
         with self._run.database.write(stoppable=True) as connection:
             lease.confirm(connection, self._profile_no, reading.source.name, self._owner)
             self._confirm_stored(connection, reading, placing.settled)
             if whole_catalogue and placing.placement.drafts:
                 topics.check_complete(connection, self._profile_no, placing.catalogue)
-            published = publish.publish(connection, plan)
+            published = publish.publish(connection, publication)
+            report, mended = self.repairer.write(connection, publication, published.topics, outcome)
             # Together, so that a kill after the commit does not leave work that is done as interrupted.
             lease.release(connection, self._profile_no, reading.source.name, self._owner)
-        return published
+        return published, report, mended
 
     def _confirm_source(self, reading: _Reading) -> None:
         """What was read must still stand at the start of the source; growth is fine and shows as `grown`."""

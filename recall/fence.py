@@ -35,10 +35,10 @@ class Block:
     text: str
 
 
-def fenced(blocks: Sequence[Block]) -> str:
+def fenced(blocks: Sequence[Block], reminder: str = REMINDER) -> str:
     """The blocks in one fence, with the reminder behind it."""
     code = _code(blocks)
-    return _opening(code) + "".join(_rendered(block, code) for block in blocks) + _closing(code)
+    return _opening(code) + "".join(_rendered(block, code) for block in blocks) + _closing(code, reminder)
 
 
 def around(text: str) -> str:
@@ -103,5 +103,5 @@ def _rendered(block: Block, code: str) -> str:
     return f"=== {code} {block.head}\n{block.text}\n"
 
 
-def _closing(code: str) -> str:
-    return f"HISTORY {code}>>>\n{REMINDER}\n"
+def _closing(code: str, reminder: str = REMINDER) -> str:
+    return f"HISTORY {code}>>>\n{reminder}\n" if reminder else f"HISTORY {code}>>>\n"

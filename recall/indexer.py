@@ -12,7 +12,7 @@ import contextlib
 import errno
 import sqlite3
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from recall.models.calls import CallLimits, Road
 from recall.models.choose import choose_model
 from recall.models.gate import ConsentGate
 from recall.models.tokens import meter_for
+from recall.repairing import Maintained, Repairer, When
 from recall.run import Run
 from recall.types import SourceRef
 
@@ -63,6 +64,7 @@ class Report:
         self.skipped: list[tuple[str, RecallError]] = []
         self.failed: list[tuple[str, RecallError]] = []
         self.aborted: RecallError | None = None
+        self.maintained: Maintained | None = None
         self.left = 0
 
     def as_json(self, calls: int) -> dict[str, object]:
@@ -82,11 +84,12 @@ class Report:
             "redactions": dict(sorted(redactions.items())),
             "aborted": None if self.aborted is None else _aborted(self.aborted),
             "left": self.left,
+            "maintenance": None if self.maintained is None else _maintained(self.maintained),
             "job_id": None,
         }
 
 
-def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
+def index(run: Run, argument: str, *, force: bool = False, repair: bool = True) -> dict[str, object]:
     """Index one authorised source. Raises what stopped it, after keeping it in the queue with its code.
 
     A source that `rebuild` queued is analysed again here too; one that waits and needs nothing leaves the queue.
@@ -102,7 +105,8 @@ def index(run: Run, argument: str, *, force: bool = False) -> dict[str, object]:
     async def work(curator: Curator) -> None:
         try:
             with _border():
-                report.completed.append(await curator.curate(source, force=again))
+                done = await curator.curate(source, force=again, repair="now" if repair else "skip")
+                report.completed.append(done)
         except SourceError as error:
             if error.code != "source_empty":
                 raise
@@ -131,13 +135,16 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
     report = Report(min(bound, len(queue)))
 
     async def work(curator: Curator) -> None:
-        for job in queue:
+        for place, job in enumerate(queue, start=1):
             # What was unchanged cost nothing and is none of them.
-            if sum(one.published is not None for one in report.completed) + len(report.failed) >= bound:
+            done = sum(one.published is not None for one in report.completed) + len(report.failed)
+            if done >= bound:
                 break
-            await _one_of_batch(run, profile_no, curator, job, report)
+            when: When = "now" if done + 1 == bound or place == len(queue) else "later"
+            await _one_of_batch(run, profile_no, curator, job, report, when)
             if report.aborted is not None:
-                break
+                return
+        await _maintain_after_batch(curator.repairer, report)
 
     spent = _work(run, profile_no, calls if calls is not None else run.settings.batch_calls, work)
     with run.database.read() as connection:
@@ -165,7 +172,38 @@ def rebuild(run: Run) -> dict[str, object]:
     }
 
 
-async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.Job, report: Report) -> None:
+def repair(run: Run, topic_id: str | None = None) -> dict[str, object]:
+    """Topic maintenance alone: one bounded run; with `offline` as many as the waiting topics need."""
+    profile_no = _profile(run)
+    rounds: list[Maintained] = []
+
+    async def work(curator: Curator) -> None:
+        while True:
+            before = rounds[-1].left if rounds else None
+            rounds.append(await curator.repairer.maintain(topic_id))
+            left = rounds[-1].left
+            if not run.settings.offline or topic_id is not None or left == 0 or left == before:
+                return
+
+    calls = _work(run, profile_no, run.settings.batch_calls, work)
+    return {"calls": calls, "runs": [_maintained(one) for one in rounds], "left": rounds[-1].left}
+
+
+async def _maintain_after_batch(repairer: Repairer, report: Report) -> None:
+    """The batch's one repair, where its last conversation was none that could carry it."""
+    if not repairer.is_owed:
+        return
+    try:
+        report.maintained = await repairer.maintain()
+    except RecallError as error:
+        if error.code in _WALLS:
+            report.aborted = error
+        report.failed.append(("topics", error))
+
+
+async def _one_of_batch(
+    run: Run, profile_no: int, curator: Curator, job: jobs.Job, report: Report, when: When
+) -> None:
     source = SourceRef(job.host, job.source)
     with run.database.read() as connection:
         if not jobs.is_waiting(connection, profile_no, job.source):
@@ -174,7 +212,7 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
         with _border():
             with run.cancellation.torn():
                 source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
-            done = await curator.curate(source, force=job.force)
+            done = await curator.curate(source, force=job.force, repair=when)
     except RecallError as error:
         if error.code in SKIPPED | _BUSY:
             report.skipped.append((source.name, error))
@@ -300,17 +338,20 @@ def _drop(run: Run, profile_no: int, source: SourceRef) -> None:
 
 def _completed(one: Curated) -> dict[str, object]:
     published = one.published
-    nothing: dict[str, Sequence[str]] = {k: [] for k in ("created", "updated", "merged", "moved", "retired")}
     return {
         "conversation_id": one.conversation_id,
         "source": one.source.name,
         "unchanged": published is None,
         "calls": one.calls,
         "facets": published.facets if published else 0,
-        "topics": published.topics if published else nothing,
+        "topics": one.topics,
         "repair": one.repair.as_json(),
         "warnings": [{"code": w.code, "line": w.line, "message": w.message} for w in one.warnings],
     }
+
+
+def _maintained(one: Maintained) -> dict[str, object]:
+    return {"repair": one.report.as_json(), "topics": one.changed.joined_with({}), "left": one.left}
 
 
 def _aborted(error: RecallError) -> dict[str, object]:

@@ -12,6 +12,7 @@ from recall.hosts.catalogue import Catalogue
 from recall.hosts.reading import missing, read_record
 from recall.index import stored
 from recall.index.database import Database
+from recall.index.members import Member
 from recall.redact import Redactor
 from recall.settings import Settings
 from recall.types import Position, SourceRef
@@ -53,19 +54,74 @@ def prover_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
 
     def gone(conversation: sqlite3.Row, entry_ids: Sequence[str]) -> frozenset[str] | None:
         with database.read() as connection:
-            rows = connection.execute(
-                """SELECT e.entry_id, e.line, e.offset, e.length, e.sha256
-                   FROM json_each(?) AS shown JOIN entries AS e ON e.entry_id = shown.value
-                   WHERE e.conversation_no = ?""",
-                (json.dumps(list(entry_ids)), conversation["conversation_no"]),
-            ).fetchall()
-        wanted = [(row["entry_id"], Position(row["line"], row["offset"], row["length"]), row["sha256"]) for row in rows]
+            rows = _places(connection, conversation["conversation_no"], entry_ids)
         try:
-            return missing(_where(catalogue, conversation), wanted)
+            return missing(_where(catalogue, conversation), rows)
         except SourceError:
             return None
 
     return gone
+
+
+class Originals:
+    """Whether what repair reads still stands in its sources. What stands there is found by place, proved by hash."""
+
+    def __init__(self, settings: Settings, database: Database, incoming: str | None = None) -> None:
+        self._settings = settings
+        self._database = database
+        self._incoming = incoming  # its source is held against what was read of it when it is published
+        self._catalogue: Catalogue | None = None
+
+    def look(self, member: Member, entry_ids: Sequence[str]) -> Callable[[], str | None]:
+        """A job for any thread: the code of what is wrong with these records of the member's source, or None."""
+        if member.conversation_id == self._incoming:
+            return lambda: None
+        if any(not one.stands for one in member.cited if one.entry_id in entry_ids):
+            return lambda: "stale_evidence"
+        with self._database.read() as connection:
+            conversation = connection.execute(
+                "SELECT * FROM conversations WHERE conversation_no = ?", (member.conversation_no,)
+            ).fetchone()
+            places = _places(connection, member.conversation_no, entry_ids)
+        if self._catalogue is None:
+            self._catalogue = conversations.catalogue_of(self._settings, self._database)
+        try:
+            source = _where(self._catalogue, conversation)
+        except SourceError as error:
+            code = error.code
+            return lambda: code
+        return lambda: _fault(source, places)
+
+    def health(self) -> Callable[[Member], str | None]:
+        """What is wrong with anything that a member cites; looked at once for each member."""
+        known: dict[str, str | None] = {}
+
+        def look(member: Member) -> str | None:
+            if member.facet_id not in known:
+                known[member.facet_id] = self.look(member, [one.entry_id for one in member.cited])()
+            return known[member.facet_id]
+
+        return look
+
+
+def _fault(source: SourceRef, places: Sequence[tuple[str, Position, str]]) -> str | None:
+    try:
+        return "stale_evidence" if missing(source, places) else None
+    except SourceError as error:
+        return error.code
+
+
+def _places(
+    connection: sqlite3.Connection, conversation_no: int, entry_ids: Sequence[str]
+) -> list[tuple[str, Position, str]]:
+    """(entry id, place, hash) of each record."""
+    rows = connection.execute(
+        """SELECT e.entry_id, e.line, e.offset, e.length, e.sha256
+           FROM json_each(?) AS shown JOIN entries AS e ON e.entry_id = shown.value
+           WHERE e.conversation_no = ?""",
+        (json.dumps(list(entry_ids)), conversation_no),
+    )
+    return [(row["entry_id"], Position(row["line"], row["offset"], row["length"]), row["sha256"]) for row in rows]
 
 
 def _where(catalogue: Catalogue, conversation: sqlite3.Row) -> SourceRef:

@@ -1,4 +1,7 @@
-"""Prompts and JSON Schemas: data in `prompts/` (a checkout) or `recall/_prompts` (a wheel), one pair a step."""
+"""Prompts and JSON Schemas: data in `prompts/` (a checkout) or `recall/_prompts` (a wheel), one pair a step.
+
+Repair has no schema there: its answers are calls of tools.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,12 @@ def load(name: str) -> Prompt:
 def capability() -> str:
     """The static text that tells a model when and how to use recall: always the same bytes, wherever it is carried."""
     return _folder().joinpath("capability.md").read_bytes().decode("utf-8")
+
+
+@functools.cache
+def instructions(name: str) -> str:
+    """`<name>.md` alone, of a step whose answers are calls of tools: their schemas stand with the tools."""
+    return _folder().joinpath(f"{name}.md").read_text(encoding="utf-8")
 
 
 def _folder() -> Traversable:

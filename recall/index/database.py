@@ -122,6 +122,16 @@ class Database:
                 raise
 
     @contextlib.contextmanager
+    def rehearsal(self) -> Iterator[sqlite3.Connection]:
+        """A writing transaction of which nothing stays: to see what a publication would make. Short."""
+        with translated(self.path):
+            self._run("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            finally:
+                self._rollback()
+
+    @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """One snapshot for all reads inside it. Joins the transaction that is open, if one is."""
         with translated(self.path):

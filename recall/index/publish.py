@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from recall.hashing import derived_id
-from recall.index import belonging, fulltext, jobs, topics
+from recall.index import audits, belonging, fulltext, jobs, topics
 from recall.index.attribution import NOTHING_SEEN, Seen
 from recall.types import Analysis, Facet, Outline, Placement, SourceRef
 
@@ -66,12 +66,20 @@ def publish(connection: sqlite3.Connection, plan: Publication) -> Published:
     fulltext.remove_curated(connection, plan.profile_no, number)
     _write_entries(connection, plan.profile_no, number)
     _write_placeholders(connection, number, plan.placeholders)
-    writer = topics.TopicWriter(connection, plan.profile_no, number, plan.now)
-    _write_facets(connection, plan, number, writer)
+    changed = _write_topics(connection, plan, number)
     fulltext.add_curated(connection, plan.profile_no, number)
     jobs.drop(connection, plan.profile_no, plan.source.name)
     bump_generation(connection, plan.profile_no)
-    return Published(plan.conversation_id, len(plan.analysis.facets), writer.tally.as_json())
+    return Published(plan.conversation_id, len(plan.analysis.facets), changed)
+
+
+def rehearse(connection: sqlite3.Connection, plan: Publication) -> Published:
+    """What `publish` would make of facets and topics, without entries and text index: for a transaction that is
+    rolled back. The ids of new topics are those that they will get.
+    """
+    topics.check_versions(connection, plan.profile_no, plan.placement.versions)
+    number = _write_conversation(connection, plan)
+    return Published(plan.conversation_id, len(plan.analysis.facets), _write_topics(connection, plan, number))
 
 
 def bump_generation(connection: sqlite3.Connection, profile_no: int) -> None:
@@ -180,6 +188,14 @@ def _write_placeholders(connection: sqlite3.Connection, number: int, placeholder
         "INSERT INTO placeholders (conversation_no, location, number) VALUES (?, ?, ?)",
         [(number, location, value) for location, value in placeholders.items()],
     )
+
+
+def _write_topics(connection: sqlite3.Connection, plan: Publication, number: int) -> Mapping[str, Sequence[str]]:
+    writer = topics.TopicWriter(connection, plan.profile_no, (number, plan.conversation_id), plan.now)
+    _write_facets(connection, plan, number, writer)
+    changed = writer.tally.as_json()
+    audits.touched(connection, plan.profile_no, [*changed["created"], *changed["updated"]])
+    return changed
 
 
 def _write_facets(connection: sqlite3.Connection, plan: Publication, number: int, writer: topics.TopicWriter) -> None:

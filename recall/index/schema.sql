@@ -249,12 +249,36 @@ CREATE TABLE topic_events (
     topic_no        INTEGER NOT NULL REFERENCES topics,
     conversation_no INTEGER REFERENCES conversations,
     at              INTEGER NOT NULL,
-    kind            TEXT NOT NULL,                  -- created joined left redefined retired revived
+    kind            TEXT NOT NULL,                  -- created joined left moved redefined merged retired
     reason          TEXT NOT NULL,
     before          TEXT NOT NULL,
-    after           TEXT NOT NULL
+    after           TEXT NOT NULL,
+    evidence        TEXT NOT NULL DEFAULT '[]',     -- of repair: what was read for it (facet, entry, hash)
+    proof           TEXT                            -- of repair: the digest of its proof
 ) STRICT;
 CREATE INDEX topic_events_of_topic ON topic_events (topic_no, event_no);
+
+-- How each topic stands to repair.
+CREATE TABLE topic_audits (
+    topic_no        INTEGER PRIMARY KEY REFERENCES topics ON DELETE CASCADE,
+    position        INTEGER NOT NULL DEFAULT 0,     -- the facet that was audited last; the ring goes on behind it
+    publications    INTEGER NOT NULL DEFAULT 0,     -- that touched it since its last audit
+    queued_at       INTEGER,                        -- waits for maintenance since then
+    audited_at      INTEGER
+) STRICT;
+CREATE INDEX topic_audits_queued ON topic_audits (queued_at) WHERE queued_at IS NOT NULL;
+
+-- Entries that were delivered whole to a repair child, in runs that were published.
+CREATE TABLE receipts (
+    facet_no        INTEGER NOT NULL REFERENCES facets ON DELETE CASCADE,
+    facet_sha256    TEXT NOT NULL,                  -- the facet's words and evidence, as they were then
+    entry_id        TEXT NOT NULL,
+    sha256          TEXT NOT NULL,
+    chars           INTEGER NOT NULL,
+    proof           TEXT NOT NULL,
+    published_at    INTEGER NOT NULL,
+    UNIQUE (facet_no, entry_id)
+) STRICT;
 
 -- One row for each request that was really started; written before it is sent.
 CREATE TABLE ledger (

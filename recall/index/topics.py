@@ -7,13 +7,14 @@ its new facets. Old titles stay as aliases.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recall.errors import StateError
-from recall.hashing import minted_id
+from recall.hashing import derived_id
 from recall.types import Draft, Facet, TopicCard
 
 MAX_ALIASES = 24
@@ -32,8 +33,8 @@ class Tally:
         return {"created": self.created, "updated": updated, "merged": [], "moved": [], "retired": self.retired}
 
 
-def cards(connection: sqlite3.Connection, profile_no: int) -> list[TopicCard]:
-    """The whole live catalogue, oldest topic first, so that the pages before a new topic stay the same."""
+def cards(connection: sqlite3.Connection, profile_no: int, topic_id: str | None = None) -> list[TopicCard]:
+    """The whole live catalogue, oldest topic first, so that the pages before a new topic stay the same; or one."""
     rows = connection.execute(
         """SELECT t.topic_id, t.version, t.title, t.description, t.aliases, count(m.facet_no) AS members,
                   max(c.last_active_at) AS last_at,
@@ -42,9 +43,9 @@ def cards(connection: sqlite3.Connection, profile_no: int) -> list[TopicCard]:
            LEFT JOIN memberships m ON m.topic_no = t.topic_no
            LEFT JOIN facets f ON f.facet_no = m.facet_no
            LEFT JOIN conversations c ON c.conversation_no = f.conversation_no
-           WHERE t.profile_no = ? AND t.state = 'live'
+           WHERE t.profile_no = ?1 AND t.state = 'live' AND (?2 IS NULL OR t.topic_id = ?2)
            GROUP BY t.topic_no ORDER BY t.topic_no""",
-        (profile_no,),
+        (profile_no, topic_id),
     )
     return [
         TopicCard(
@@ -83,19 +84,21 @@ def check_complete(connection: sqlite3.Connection, profile_no: int, seen: Collec
 
 
 class TopicWriter:
-    """Writes the topic changes of one publication. `conversation_no` is the incoming conversation."""
+    """Writes the topic changes of one publication. `conversation` is the incoming one, by its number and its id."""
 
-    def __init__(self, connection: sqlite3.Connection, profile_no: int, conversation_no: int, now: int) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, profile_no: int, conversation: tuple[int, str], now: int
+    ) -> None:
         self._connection = connection
         self._profile_no = profile_no
-        self._conversation_no = conversation_no
+        self._conversation_no, self._conversation_id = conversation
         self._now = now
         self._void: dict[str, set[str]] = {}  # topic id -> aliases of facets that are no more, or are other ones now
         self.tally = Tally()
 
     def create(self, draft: Draft, *, extractive: bool) -> str:
         """A new topic from a draft; returns its id."""
-        topic_id = minted_id("t")
+        topic_id = mint(self._connection, self._conversation_id, draft.title)
         after = {"title": draft.title, "description": draft.description, "aliases": list(draft.aliases)}
         number = self._connection.execute(
             """INSERT INTO topics
@@ -106,7 +109,7 @@ class TopicWriter:
                 self._profile_no,
                 draft.title,
                 draft.description,
-                _aliases(draft.title, draft.aliases),
+                joined_aliases(draft.title, draft.aliases),
                 int(extractive),
                 self._now,
                 self._now,
@@ -125,7 +128,7 @@ class TopicWriter:
         )
         if topic_id in self.tally.created:
             return
-        aliases = _aliases(topic["title"], [*json.loads(topic["aliases"]), facet.title])
+        aliases = joined_aliases(topic["title"], [*json.loads(topic["aliases"]), facet.title])
         self._change(topic["topic_no"], aliases=aliases)
         self._event(topic["topic_no"], "joined", reason, {}, {"facet": facet.title})
         self.tally.updated.append(topic_id)
@@ -172,7 +175,7 @@ class TopicWriter:
         void = self._void.get(topic["topic_id"], set())
         kept = [alias for alias in json.loads(topic["aliases"]) if alias.casefold() not in void]
         own = [word for one in facets for word in (one.title, *one.aliases)]
-        aliases = _aliases(facet.title, [topic["title"], *kept, *own])
+        aliases = joined_aliases(facet.title, [topic["title"], *kept, *own])
         if (topic["title"], topic["description"], topic["aliases"]) == (facet.title, facet.description, aliases):
             return
         self._connection.execute(
@@ -233,7 +236,18 @@ class TopicWriter:
         )
 
 
-def _aliases(title: str, aliases: Iterable[str]) -> str:
+def mint(connection: sqlite3.Connection, *parts: str) -> str:
+    """An id that no topic ever had. The same for the same parts in the same index: what a model is shown of a
+    publication before it is made must be what it will be.
+    """
+    for number in itertools.count():
+        topic_id = derived_id("t", *parts, str(number))
+        if connection.execute("SELECT 1 FROM topics WHERE topic_id = ?", (topic_id,)).fetchone() is None:
+            return topic_id
+    raise AssertionError("count has no end")
+
+
+def joined_aliases(title: str, aliases: Iterable[str]) -> str:
     """At most 24, each once whatever its case, never the title itself. The newest give way to the oldest."""
     seen = {title.casefold()}
     kept: list[str] = []

@@ -103,7 +103,7 @@ def _index(session: Session, arguments: Arguments) -> Answer:
         return job_calls.detach(session, _named("index"), arguments)
     if token := _text(arguments, "confirm"):
         consents.confirm(session.run(), token)
-    return indexer.index(session.run(), file, force=force)
+    return indexer.index(session.run(), file, force=force, repair=not arguments.get("no_repair"))
 
 
 def _index_all(session: Session, arguments: Arguments) -> Answer:
@@ -126,6 +126,10 @@ def _jobs_follow(session: Session, arguments: Arguments) -> Answer:
 
 def _jobs_cancel(session: Session, arguments: Arguments) -> Answer:
     return jobs.cancel(session.run(), str(arguments["job"]))
+
+
+def _repair(session: Session, arguments: Arguments) -> Answer:
+    return indexer.repair(session.run(), _text(arguments, "topic"))
 
 
 def _rebuild(session: Session, _arguments: Arguments) -> Answer:
@@ -312,7 +316,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("file", "The log, or HOST:ID.", positional=True, required=True),
             Parameter("dry_run", "Say what would be sent, and send nothing.", "flag"),
             Parameter("force", "Analyse again though nothing changed.", "flag"),
-            Parameter("no_repair", "Publish without topic repair (this version has none).", "flag"),
+            Parameter("no_repair", "Publish without topic repair, which is left waiting.", "flag"),
             Parameter("confirm", "The token of a consent_required answer: your yes to its question."),
             _DETACH,
         ),
@@ -339,6 +343,12 @@ OPERATIONS: tuple[Operation, ...] = (
         lambda answer: 0 if _was_done(answer) else 1,
     ),
     Operation("jobs cancel", "End such a run; the same words go on with it later.", _jobs_cancel, (_JOB,)),
+    Operation(
+        "repair",
+        "Mend topics alone: what waits for it, or one topic.",
+        _repair,
+        (Parameter("topic", "A topic's id.", positional=True),),
+    ),
     Operation(
         "rebuild",
         "Drop the cached model replies, rebuild the text index, and queue everything again.",

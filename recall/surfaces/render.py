@@ -206,6 +206,7 @@ def _index(answer: Answer) -> Iterable[str]:
         new, updated = len(topics["created"]), len(topics["updated"])
         found = f"{_count(done['facets'], 'facet')}, {_count(new, 'new topic')}, {_count(updated, 'topic')} updated"
         yield f"indexed    {done['conversation_id']}  {found}  {one_line(done['source'])}"
+        yield from _repaired(done["repair"], topics)
         yield from _source_warnings(done["warnings"])
     for row in answer["skipped"]:
         yield f"skipped    {one_line(row['message'])} ({row['code']})"
@@ -217,11 +218,42 @@ def _index(answer: Answer) -> Iterable[str]:
         yield f"stopped    {one_line(wall['message'])} ({wall['code']})"
         if wall["hint"]:
             yield f"           {one_line(wall['hint'])}"
+    if answer.get("maintenance"):
+        yield from _repaired(answer["maintenance"]["repair"], answer["maintenance"]["topics"])
     totals = [_count(len(answer["completed"]), "conversation"), _count(answer["calls"], "model call")]
     totals.append(f"redacted: {_mapping(answer['redactions'])}")
     yield ", ".join(totals)
     if answer.get("left"):
         yield f"{answer['left']} still queued" + ("" if wall else "; run index-all again to go on")
+
+
+def _repaired(repair: Mapping[str, Any], topics: Mapping[str, Any]) -> Iterable[str]:
+    """What topic repair came to, where it ran."""
+    if repair["state"] in ("none", "not_due"):
+        return
+    said = {
+        "done": "topics mended",
+        "nothing": "topics looked at, nothing to mend",
+        "deferred": "topics are looked at later",
+        "skipped": "topics not looked at",
+        "unsupported": "this model cannot repair topics",
+    }[repair["state"]]
+    changes = [f"{len(topics[what])} {what}" for what in ("moved", "merged", "created", "retired") if topics[what]]
+    if repair["state"] == "done" and changes:
+        said += f": {', '.join(changes)}"
+    if repair["audited"]:
+        said += f" ({_count(repair['audited'], 'facet')} audited, {_count(repair['receipts'], 'receipt')})"
+    yield f"           {said}"
+    for row in repair["deferred"]:
+        yield f"           left alone: {one_line(row['conversation_id'])} ({row['code']})"
+
+
+def _repair(answer: Answer) -> Iterable[str]:
+    for one in answer["runs"]:
+        yield from _repaired(one["repair"], one["topics"])
+    yield _count(answer["calls"], "model call")
+    if answer["left"]:
+        yield f"{_count(answer['left'], 'topic')} still waiting; run repair again to go on"
 
 
 def _source_warnings(warnings: Sequence[Mapping[str, Any]]) -> Iterable[str]:
@@ -367,6 +399,7 @@ _RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
     "jobs list": _jobs,
     "jobs follow": _one_job,
     "jobs cancel": _one_job,
+    "repair": _repair,
     "rebuild": _rebuild,
     "search": _search,
     "read": _read,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from recall.models.extractive.scopes import alike, weigh
 from recall.models.extractive.terms import count, keys_of
@@ -80,6 +80,23 @@ def rarity(facets: Sequence[Terms], cards: Sequence[TopicCard]) -> dict[str, flo
         for key in topic_terms(card):
             seen[key] = seen.get(key, 0.0) + min(members, max(1, named[key]))
     return {key: math.log((total + 0.5) / (often + 0.5)) for key, often in seen.items()}
+
+
+def neighbours(cards: Sequence[TopicCard], most: int) -> Callable[[TopicCard], list[str]]:
+    """From a topic to the ids of the others that share enough words with it, the closest first."""
+    idf: dict[str, float] = {}
+    shelves: dict[str, dict[str, float]] = {}
+
+    def near(card: TopicCard) -> list[str]:
+        if not shelves:
+            idf.update(rarity((), cards))
+            shelves.update((one.topic_id, _held(topic_terms(one), one.members, idf)) for one in cards)
+        own = weigh(topic_terms(card), idf)
+        scores = {name: _agree(own, shelf) for name, shelf in shelves.items() if name != card.topic_id}
+        ranked = sorted(scores, key=lambda name: (-scores[name], name))
+        return [name for name in ranked[:most] if scores[name] >= CANDIDATE]
+
+    return near
 
 
 def _held(terms: Terms, members: int, idf: Mapping[str, float]) -> dict[str, float]:

@@ -213,7 +213,7 @@ class Curator:
     async def _place_and_publish(
         self, reading: _Reading, analysis: Analysis, repair: When
     ) -> tuple[publish.Published, RepairReport, Mended]:
-        """Place against the catalogue as it is, repair, publish; again where another run changed a chosen topic meanwhile.
+        """Place against the catalogue as it is, repair, publish; again where another run changed one of the topics.
 
         Also where it made a topic and this one would make some too: they could be the same. On the last try that is
         let pass, for it is no conflict.

@@ -201,9 +201,7 @@ async def _maintain_after_batch(repairer: Repairer, report: Report) -> None:
         report.failed.append(("topics", error))
 
 
-async def _one_of_batch(
-    run: Run, profile_no: int, curator: Curator, job: jobs.Job, report: Report, when: When
-) -> None:
+async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.Job, report: Report, when: When) -> None:
     source = SourceRef(job.host, job.source)
     with run.database.read() as connection:
         if not jobs.is_waiting(connection, profile_no, job.source):

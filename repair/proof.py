@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from recall.hashing import canonical_json, derived_id, sha256_text
 from recall.index.members import Member
 from recall.plans import Receipt, TopicPlan
+from recall.types import Draft
 from repair import draft, receipts
 from repair.draft import Refused, Subject
 from repair.limits import Limits
@@ -256,7 +257,7 @@ def _plan_value(plan: TopicPlan) -> object:
     ]
 
 
-def _words(words: draft.Draft) -> list[object]:
+def _words(words: Draft) -> list[object]:
     return [words.title, words.description, list(words.aliases)]
 
 

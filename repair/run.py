@@ -64,8 +64,8 @@ async def mend(
     near = neighbours(view.cards, limits.neighbours)
     audit = select(view, work.assigned, work.candidates, work.incoming, rings, near, health, limits)
     if not audit.facets:
-        state = "deferred" if audit.deferred else "nothing"
-        return Outcome(RepairReport(state, audit.deferred), None, audit, work.incoming, limits)
+        report = RepairReport("deferred" if audit.deferred else "nothing", audit.deferred)
+        return Outcome(report, None, audit, work.incoming, limits)
     case = Case(view, limits, work.incoming, audit)
     agent = Agent(case, road, originals, health, meter, source, progress)
     proof = await agent.run()

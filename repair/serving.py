@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from recall.fence import Block, fenced, quoted
 from recall.hashing import canonical_json
@@ -18,10 +18,11 @@ from recall.steps.evidence import fold
 from repair import draft, receipts
 from repair.case import Case, Proposal
 from repair.draft import Health, Refused, Subject
-from repair.proof import Missing, Proof, Verdict
+from repair.proof import Missing, Proof, Verdict, page_id
 from repair.receipts import delivery
 
 SHORT_HASH = 12
+_LISTED = 32  # of what is left to do, as many as one turn can do
 Arguments = Mapping[str, Any]  # checked against the tool's schema
 
 
@@ -173,13 +174,12 @@ def _remember(case: Case, member: Member, entry_id: str, sha256: str, note: str)
 def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     """Take a proposal, or refuse it with the reason."""
     order = {card.topic_id: place for place, card in enumerate(case.view.cards)}
-    given = cast("Mapping[str, Any]", arguments)
     try:
         plan = draft.plan_of(
-            given.get("drafts", ()),
-            given.get("redefinitions", ()),
-            given.get("moves", ()),
-            given.get("merge"),
+            arguments.get("drafts", ()),
+            arguments.get("redefinitions", ()),
+            arguments.get("moves", ()),
+            arguments.get("merge"),
             case.view,
             order,
         )
@@ -187,24 +187,51 @@ def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     except Refused as refusal:
         return error(f"refused_{refusal.code}", refusal.message)
     case.proposal = Proposal.of(plan, case.view)
-    return Result({"proposal_id": case.proposal.proposal_id} | left(case))
+    covered = [{"topic": one.key, "members": len(one.members)} for one in case.proposal.subjects]
+    return Result({"proposal_id": case.proposal.proposal_id, "to_cover_in_full": covered})
 
 
-def left(case: Case) -> dict[str, object]:
-    """What a proposal still lacks: facets to read, and of each subject how many pages there are."""
+def standing(case: Case) -> dict[str, object]:
+    """Where the run is: what is to be read next, and of a proposal what is to be covered and checked."""
     if case.proposal is None:
-        return {}
+        wanted = [case.audited[facet_id] for facet_id in case.unread()]
+        return {"to_read": _to_read(case, wanted), "proposal_id": None}
     moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
-    unread = {one.facet_id for one in moved if one is not None and case.any_receipt(one) is None}
+    wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
+    to_cover: list[dict[str, object]] = []
+    unchecked: list[dict[str, object]] = []
+    misfits: list[str] = []
     for subject in case.proposal.subjects:
-        unread |= {one.facet_id for one in subject.members if not case.receipts(one)}
-    return {
-        "to_read": sorted(unread),
-        "to_cover": [
-            {"topic": one.key, "members": len(one.members), "end_page": len(one.members) + 1}
-            for one in case.proposal.subjects
-        ],
+        wanted += [one for one in subject.members if not case.receipts(one)]
+        pages = [page_id(subject, one) for one in (*subject.members, None)]
+        missing = [number for number, page in enumerate(pages, start=1) if page not in case.pages]
+        if missing:
+            to_cover.append({"topic": subject.key, "pages": missing[:_LISTED], "end_page": len(pages)})
+        for page, member in zip(pages, subject.members, strict=False):
+            ids = [receipts.receipt_id(one) for one in case.receipts(member)]
+            if page in case.pages and page not in case.verdicts and ids:
+                unchecked.append({"page_id": page, "receipt_id": ids[0], "facet_id": member.facet_id})
+            elif page in case.verdicts and not case.verdicts[page].fits:
+                misfits.append(member.facet_id)
+    said: dict[str, object] = {
+        "proposal_id": case.proposal.proposal_id,
+        "to_read": _to_read(case, list({one.facet_id: one for one in wanted}.values())),
+        "to_cover": to_cover,
+        "to_check": unchecked[:_LISTED],
     }
+    return said | ({"do_not_fit": misfits} if misfits else {})
+
+
+def _to_read(case: Case, members: Sequence[Member]) -> list[dict[str, object]]:
+    """For each member the entry that is read to its end soonest, and from where on."""
+    found: list[dict[str, object]] = []
+    for member in members[:_LISTED]:
+        left = [(one.chars - case.reached(member, one.entry_id, one.sha256), one) for one in member.cited if one.stands]
+        if left:
+            rest, one = min(left, key=lambda pair: pair[0])
+            next_one: dict[str, object] = {"facet_id": member.facet_id, "entry_id": one.entry_id}
+            found.append(next_one | {"offset": one.chars - rest, "chars": one.chars})
+    return found
 
 
 def coverage(case: Case, arguments: Arguments, room: int, measure: Callable[[str], int]) -> Result:

@@ -162,7 +162,7 @@ def freeze(
     publish: Callable[[sqlite3.Connection], str] | None = None,
     staged: StagedText | None = None,
 ) -> Frozen:
-    """The topics as they are; or as they will be after `publish`, which is rehearsed and gives the conversation's id."""
+    """The topics as they are; or as they will be after `publish`, which is rehearsed and gives a conversation's id."""
     if publish is None or staged is None:
         with database.read() as connection:
             cards = topics.cards(connection, profile_no)

@@ -10,19 +10,25 @@ from __future__ import annotations
 import json
 
 from recall.models.extractive.analysis import analyse
+from recall.models.extractive.child import take_turn
 from recall.models.extractive.placement import place
 from recall.models.extractive.reduce import reduce
-from recall.models.request import AnalysisTask, ModelRequest, PlacementTask, ReduceTask
+from recall.models.request import AnalysisTask, ModelReply, ModelRequest, PlacementTask, ReduceTask
+from recall.models.turns import TurnRequest
 
 
 class OfflineModel:
-    """Answers analysis, reduction and placement by counting words."""
+    """Answers analysis, reduction and placement, and makes the turns of repair, by counting words."""
 
     name = "offline"
 
     def answer(self, request: ModelRequest) -> str:
         """The reply as JSON text. A request without a task, or of another kind, is a mistake of the caller."""
         return json.dumps(self._reply(request), ensure_ascii=False)
+
+    def turn(self, request: TurnRequest) -> ModelReply:
+        """The next turn of a repair."""
+        return take_turn(request)
 
     def _reply(self, request: ModelRequest) -> dict[str, object]:
         match request.task:

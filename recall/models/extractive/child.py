@@ -1,0 +1,306 @@
+"""The built-in repair child: it works with the tools like any other, and proposes only what overlap figures justify.
+
+What it knows is what the messages show: the topics and facets of the opening, the members that it asked for, and where
+the run is. It moves a facet that shares far more with another topic than with its own, and merges two topics that
+share most of what their members say. It never writes a sentence: the words of a merge are those of the older topic.
+Its verdict on a member is the overlap of that member with the rest. It redefines and splits nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recall.models.extractive.scopes import alike, weigh
+from recall.models.extractive.terms import count
+from recall.models.request import ModelReply
+from recall.models.turns import ToolCall, TurnRequest
+
+# Overlap with another topic from which on a facet may go there, and how much more it has to be than with its own.
+MOVE = 0.1
+TIMES = 3.0
+# Overlap from which on two topics are one.
+MERGE = 0.22
+# Overlap with the rest below which a member does not fit.
+FIT = 0.01
+MOST_MOVES, MOST_INCOMING = 8, 5
+_CALLS = 32
+_PAGE = 12_000
+_PAGES = 3  # of a topic's members
+_BACKGROUND = 20.0
+_WHERE = "Where you are: "
+_BLOCK = re.compile(r"<<<HISTORY ([0-9a-f]{16})\n(.*?)\nHISTORY \1>>>", re.DOTALL)
+
+Terms = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facet:
+    facet_id: str
+    topic_id: str
+    incoming: bool
+    terms: Terms
+
+
+@dataclass
+class _Seen:
+    """What the messages show."""
+
+    words: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # topic id -> its words, in the order shown
+    facets: dict[str, _Facet] = field(default_factory=dict)
+    movable: list[str] = field(default_factory=list)  # audited and incoming facets
+    asked: set[str] = field(default_factory=set)  # topics whose members were asked for
+    read: dict[tuple[str, str], str] = field(default_factory=dict)  # (facet, entry) read and still in sight -> text
+    standing: Mapping[str, Any] = field(default_factory=dict)
+    proposed: bool = False
+    full: bool = False
+
+
+def take_turn(request: TurnRequest) -> ModelReply:
+    """The next turn. The same messages give the same calls."""
+    seen = _look(request.messages)
+    calls = [ToolCall(f"c{number:04}", name, json.dumps(arguments)) for number, (name, arguments) in _calls(seen)]
+    return ModelReply("", "tool_calls", calls=tuple(calls))
+
+
+def _calls(seen: _Seen) -> Iterator[tuple[int, tuple[str, dict[str, Any]]]]:
+    made = _next(seen)
+    return enumerate(made[:_CALLS], start=1)
+
+
+def _next(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
+    standing = seen.standing
+    if seen.full and seen.read:
+        return [
+            ("repair_read", {"facet_id": facet, "entry_id": entry, "remember": " ".join(text.split())[:100] or "-"})
+            for (facet, entry), text in seen.read.items()
+        ]
+    if standing.get("proposal_id") and not standing.get("do_not_fit"):
+        made = _checks(seen) + _reads(standing) + _pages(standing)
+        return made or [_finish(standing["proposal_id"], "every member was read and checked")]
+    if standing.get("to_read"):
+        return _reads(standing) + _listings(seen)
+    if not seen.proposed:
+        if unlisted := _listings(seen):
+            return unlisted
+        proposal = _judge(seen)
+        if proposal is not None:
+            return [("repair_propose", proposal)]
+    return [_finish(None, "no overlap justifies a change")]
+
+
+def _finish(proposal_id: str | None, reason: str) -> tuple[str, dict[str, Any]]:
+    return "finish", {"proposal_id": proposal_id, "reason": reason}
+
+
+def _reads(standing: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Each entry that is to be read, to its end."""
+    return [
+        ("repair_read", {"facet_id": one["facet_id"], "entry_id": one["entry_id"], "offset": at, "max_chars": _PAGE})
+        for one in standing["to_read"]
+        for at in range(one["offset"], max(one["chars"], one["offset"] + 1), _PAGE)
+    ]
+
+
+def _pages(standing: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("repair_coverage", {"topic": one["topic"], "page": page})
+        for one in standing["to_cover"]
+        for page in one["pages"]
+    ]
+
+
+def _checks(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
+    made = []
+    for one in seen.standing["to_check"]:
+        score = _fit(seen, one["facet_id"])
+        made.append(
+            (
+                "repair_check",
+                {
+                    "page_id": one["page_id"],
+                    "receipt_id": one["receipt_id"],
+                    "fits": score >= FIT,
+                    "reason": f"overlap {score:.2f} with the other members",
+                },
+            )
+        )
+    return made
+
+
+def _listings(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
+    return [("repair_members", {"topic_id": topic}) for topic in seen.words if topic not in seen.asked]
+
+
+def _judge(seen: _Seen) -> dict[str, Any] | None:
+    """The proposal that the figures justify, or None."""
+    idf = _rarity(seen)
+    merge = _merge(seen, idf)
+    together = set(merge["topic_ids"]) if merge is not None else set()
+    moves = _moves(seen, idf, together)
+    if merge is None and not moves:
+        return None
+    return ({"moves": moves} if moves else {}) | ({"merge": merge} if merge is not None else {})
+
+
+def _moves(seen: _Seen, idf: Mapping[str, float], together: set[str]) -> list[dict[str, Any]]:
+    """Facets that share far more with another topic than with the rest of their own. Merged topics are left alone."""
+    found: list[tuple[float, _Facet, str]] = []
+    for facet_id in seen.movable:
+        facet = seen.facets[facet_id]
+        if facet.topic_id in together or len(_members(seen, facet.topic_id)) < 2:
+            continue
+        own = _score(seen, facet, facet.topic_id, idf)
+        scores = [
+            (_score(seen, facet, topic, idf), topic)
+            for topic in seen.words
+            if topic != facet.topic_id and topic not in together
+        ]
+        best, topic = max(scores, default=(0.0, ""))
+        if best >= MOVE and best >= TIMES * own:
+            found.append((best, facet, topic))
+    found.sort(key=lambda one: (-one[0], one[1].facet_id))
+    chosen = [one for one in found if not one[1].incoming][:MOST_MOVES]
+    chosen += [one for one in found if one[1].incoming][:MOST_INCOMING]
+    leaving = {facet.facet_id for _, facet, _ in chosen}
+    return [
+        {"facet_id": facet.facet_id, "to": topic, "reason": f"overlap {best:.2f} there, {TIMES:.0f} times that here"}
+        for best, facet, topic in chosen
+        if any(one.facet_id not in leaving for one in _members(seen, topic))
+    ]
+
+
+def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
+    """The two topics that share most, where that is enough."""
+    topics = list(seen.words)
+    shelves = {topic: weigh(_sum(_members(seen, topic)), idf) for topic in topics}
+    pairs = [
+        (_agree(shelves[one], shelves[other]), one, other)
+        for place, one in enumerate(topics)
+        for other in topics[place + 1 :]
+        if _members(seen, one) and _members(seen, other)
+    ]
+    best, one, other = max(pairs, default=(0.0, "", ""))
+    if best < MERGE:
+        return None
+    words = seen.words[one]
+    aliases = [*words["aliases"], seen.words[other]["title"]][:12]
+    return {
+        "topic_ids": [one, other],
+        "title": words["title"],
+        "description": words["description"],
+        "aliases": aliases,
+        "reason": f"overlap {best:.2f} of what their members say",
+    }
+
+
+def _fit(seen: _Seen, facet_id: str) -> float:
+    """How much a member shares with all that is in sight beside it."""
+    facet = seen.facets.get(facet_id)
+    if facet is None:
+        return 0.0
+    idf = _rarity(seen)
+    rest = [one for one in seen.facets.values() if one.facet_id != facet_id]
+    return max((_agree(weigh(facet.terms, idf), weigh(one.terms, idf)) for one in rest), default=0.0)
+
+
+def _score(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float]) -> float:
+    others = [one for one in _members(seen, topic) if one.facet_id != facet.facet_id]
+    return _agree(weigh(facet.terms, idf), weigh(_sum(others), idf)) if others else 0.0
+
+
+def _members(seen: _Seen, topic: str) -> list[_Facet]:
+    return [one for one in seen.facets.values() if one.topic_id == topic]
+
+
+def _sum(facets: Sequence[_Facet]) -> Terms:
+    total: Terms = {}
+    for facet in facets:
+        for key, by in facet.terms.items():
+            total[key] = total.get(key, 0.0) + by
+    return total
+
+
+def _agree(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """The overlap of two vectors; a single shared term is a coincidence, not a subject."""
+    return alike(one, other) if sum(key in other for key in one) > 1 else 0.0
+
+
+def _rarity(seen: _Seen) -> dict[str, float]:
+    often: dict[str, int] = {}
+    for facet in seen.facets.values():
+        for key in facet.terms:
+            often[key] = often.get(key, 0) + 1
+    total = _BACKGROUND + len(seen.facets)
+    return {key: math.log((total + 0.5) / (n + 0.5)) for key, n in often.items()}
+
+
+def _look(messages: Sequence[Mapping[str, Any]]) -> _Seen:
+    seen = _Seen()
+    calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for number, message in enumerate(messages):
+        content = str(message.get("content") or "")
+        if number == 0:
+            _opening(seen, content)
+        for call in message.get("tool_calls") or ():
+            calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
+        if message["role"] == "assistant":
+            seen.full = False
+        if message["role"] == "tool":
+            _answer(seen, *calls[message["tool_call_id"]], content)
+        if _WHERE in content:
+            line = content.rsplit(_WHERE, 1)[1].split("\n", 1)[0]
+            seen.standing = json.loads(line)
+    return seen
+
+
+def _opening(seen: _Seen, content: str) -> None:
+    for head, text in _blocks(content):
+        words = json.loads(text)
+        if head.startswith("topic_id "):
+            seen.words[_name(head)] = words
+        elif head.startswith("facet_id "):
+            topic = json.loads(re.findall(r'in ("[^"]*")', head)[0])
+            _facet(seen, _name(head), topic, words, incoming=", incoming" in head)
+            seen.movable.append(_name(head))
+
+
+def _answer(seen: _Seen, name: str, arguments: Mapping[str, Any], content: str) -> None:
+    head = json.loads(content.split("\n", 1)[0])
+    seen.full = seen.full or head.get("error") == "context_full"
+    if name == "repair_members":
+        seen.asked.add(arguments["topic_id"])
+        for block, text in _blocks(content):
+            _facet(seen, _name(block), arguments["topic_id"], json.loads(text), incoming=", incoming" in block)
+    elif name == "repair_coverage":
+        for block, text in _blocks(content):
+            if _name(block) not in seen.facets:
+                _facet(seen, _name(block), arguments["topic"], json.loads(text), incoming=", incoming" in block)
+    elif name == "repair_propose":
+        seen.proposed = True
+    elif name == "repair_read" and "remembered" in head:
+        seen.read.pop((arguments["facet_id"], arguments["entry_id"]), None)
+    elif name == "repair_read" and "read_to" in head:
+        for _, text in _blocks(content):
+            seen.read[arguments["facet_id"], arguments["entry_id"]] = text
+
+
+def _facet(seen: _Seen, facet_id: str, topic: str, words: Mapping[str, Any], *, incoming: bool) -> None:
+    parts = [(words["title"], 2.0), (words["description"], 1.0), *((alias, 1.0) for alias in words["aliases"])]
+    seen.facets[facet_id] = _Facet(facet_id, topic, incoming, count(parts))
+
+
+def _blocks(content: str) -> Iterator[tuple[str, str]]:
+    """(head, text) of each block in the fences of a message."""
+    for code, inside in _BLOCK.findall(content):
+        for part in re.split(rf"(?:^|\n)=== {code} ", inside)[1:]:
+            head, _, text = part.partition("\n")
+            yield head, text
+
+
+def _name(head: str) -> str:
+    return str(json.JSONDecoder().raw_decode(head.split(" ", 1)[1])[0])

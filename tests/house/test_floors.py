@@ -19,6 +19,7 @@ FLOORS: dict[str, int] = {
     "recall.types": 0,
     "recall.errors": 0,
     "recall.hashing": 0,
+    "recall.plans": 0,
     # 1 tools
     "recall.redact.*": 1,
     "recall.cursor": 1,
@@ -60,6 +61,7 @@ FLOORS: dict[str, int] = {
     "recall.originals": 7,
     "recall.origins": 7,
     "recall.ranking": 7,
+    "recall.repairing": 7,
     "recall.indexer": 7,
     "recall.jobs": 7,
     "recall.search_request": 7,

@@ -29,5 +29,6 @@ def product(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         made.set(
             db=str(made.database), model="openai/local", api_base=server.url, batch_calls="500", daily_calls="2000"
         )
+        made.set(repair="never")  # tests of repair ask for it
         monkeypatch.setenv("OPENAI_API_KEY", "local-key")
         yield made

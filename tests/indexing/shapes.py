@@ -159,6 +159,7 @@ ANSWERS: Mapping[str, Kind] = {
     "jobs list": {"jobs": [_JOB], "message": str},
     "jobs follow": {"job": _JOB, "answer": (dict, type(None)), "message": str},
     "jobs cancel": {"job": _JOB, "message": str},
+    "repair": {"calls": int, "left": int, "runs": [{"repair": _REPAIR, "topics": _TOPICS, "left": int}]},
     "rebuild": {"queued": int, "message": str},
     "search": _SEARCH,
     "read": _READ,

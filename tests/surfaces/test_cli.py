@@ -95,7 +95,7 @@ def test_the_demo_conversations_from_listing_to_reading(home: Path, answer: Call
     assert len(indexed["completed"]) == 6
     assert indexed["failed"] == []
     assert indexed["redactions"] == {"gitlab-token": 1, "url-password": 1}
-    assert {row["repair"]["state"] for row in indexed["completed"]} == {"none"}
+    assert {row["repair"]["state"] for row in indexed["completed"]} == {"not_due"}
     found = answer("search", "satellite spool overflow")["conversations"]
     assert found[0]["title"] == "upload retries again"
     entry = found[0]["entries"][0]

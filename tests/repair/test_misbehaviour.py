@@ -1,0 +1,302 @@
+"""A child that does something wrong: each is answered by a typed error, ends the run by its name, or both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from recall.models.turns import ToolCall, TurnRequest
+from tests.repair.child import Child, Made, answers, errors, standing
+from tests.repair.test_changes import kilns
+from tests.repair.world import World, calls
+
+INTO = "kilns crack"
+
+
+def merging(world: World) -> Mapping[str, Any]:
+    """The proposal to merge the two topics of `kilns`."""
+    ids = [world.topic_id("kilns crack"), world.topic_id("bread rises")]
+    words = {"title": "baking", "description": "What is baked, and in what.", "aliases": [], "reason": "both bake"}
+    return {"merge": {"topic_ids": ids} | words}
+
+
+def ends(world: World, code: str) -> None:
+    """The next conversation fails with this code, stays queued, and nothing of it is seen."""
+    before = world.state()
+    ran = world.run("index", world.log("e", "kilns are bricked", into=INTO))
+    assert (ran.code, ran.error["code"]) == (1, code), ran.answer
+    assert world.state() == before
+    assert world.rows("SELECT code FROM queue") == [(code,)]
+
+
+def drops(kind: str, world: World) -> Child:
+    """A child that leaves out one call of a kind, and at last gives up."""
+    done: set[str] = set()
+
+    def change(number: int, made: list[Made]) -> Sequence[Made]:
+        if kind not in done and any(name == kind for name, _ in made):
+            place = next(n for n, (name, _) in enumerate(made) if name == kind)
+            made = [*made[:place], *made[place + 1 :]]
+            done.add(kind)
+        return made
+
+    return Child(merging(world), change=change)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"page_id": "pg_aaaaaaaaaaaa"}, "unknown_page"),  # a forged digest
+        ({"receipt_id": "rc_aaaaaaaaaaaa"}, "wrong_receipt"),
+    ],
+)
+def test_a_forged_page_or_receipt_is_refused_and_can_be_mended(
+    world: World, wrong: dict[str, str], code: str
+) -> None:
+    kilns(world)
+    seen: list[str] = []
+
+    def change(number: int, made: list[Made]) -> Sequence[Made]:
+        for place, (name, arguments) in enumerate(made):
+            if name == "repair_check" and not seen:
+                made[place] = (name, {**arguments, **wrong})
+                seen.append(name)
+        return made
+
+    child = Child(merging(world), change=change)
+    world.child(child)
+
+    done = world.index("e", "kilns are bricked", into=INTO)
+
+    assert code in [one["error"] for _, _, one in answers(child.requests[-1]) if "error" in one]
+    assert done["repair"]["state"] == "done"
+    assert list(world.topics()) == ["baking"]
+
+
+@pytest.mark.parametrize("left_out", ["repair_read", "repair_check", "the end page", "a page"])
+def test_what_was_left_out_is_named_and_nothing_is_published(world: World, left_out: str) -> None:
+    kilns(world)
+    said: list[str] = []
+
+    def keeps(name: str, arguments: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+        if name == "repair_coverage":
+            end = next(one["end_page"] for one in where["to_cover"] if one["topic"] == arguments["topic"])
+            return not (left_out == "the end page" and arguments["page"] == end) and not (
+                left_out == "a page" and arguments["page"] == 2
+            )
+        return not (name == left_out and where["proposal_id"] and arguments.get("facet_id", "x") != "")
+
+    def policy(request: TurnRequest) -> Sequence[ToolCall]:
+        where = standing(request)
+        made = [] if not where["proposal_id"] else None
+        del made
+        planned = careful._next(request)
+        kept = [(name, arguments) for name, arguments in planned if keeps(name, arguments, where)]
+        if kept:
+            return calls(*kept)
+        said.extend(one["message"] for _, _, one in answers(request) if one.get("error") == "not_proved")
+        return calls(("finish", {"proposal_id": where["proposal_id"], "reason": "enough"}))
+
+    careful = Child(merging(world))
+    world.child(policy)
+
+    ends(world, "repair_incomplete")
+
+    named = {
+        "repair_read": "the receipt of",
+        "repair_check": "the check of",
+        "the end page": "the end page of",
+        "a page": "page 2 of",
+    }
+    assert said
+    assert said[0].startswith(named[left_out]), said
+
+
+def test_a_member_that_does_not_fit_stops_the_proposal(world: World) -> None:
+    kilns(world)
+    salt = world.facet_id("bread needs salt")
+    said: list[str] = []
+
+    def change(number: int, made: list[Made]) -> Sequence[Made]:
+        if made[0][0] == "finish" and made[0][1]["proposal_id"]:
+            if said:
+                return [("finish", {"proposal_id": None, "reason": "one does not fit"})]
+            said.append("tried")
+        return made
+
+    child = Child(merging(world), fits=lambda facet_id: facet_id != salt, change=change)
+    world.child(child)
+
+    done = world.index("e", "kilns are bricked", into=INTO)
+
+    heads = [one for _, _, one in answers(child.requests[-1]) if one.get("error") == "not_proved"]
+    assert f"{salt} in" in heads[0]["message"]
+    assert "was found not to fit" in heads[0]["message"]
+    assert done["repair"]["state"] == "nothing"
+    assert len(world.topics()) == 2
+
+
+def test_text_instead_of_calls(world: World) -> None:
+    kilns(world)
+    world.child(lambda request: "I would rather write.")
+    ends(world, "unsupported_repair_model")
+
+    turns = iter([calls(("repair_topics", {})), "Now I write.", "And on."])
+    world.child(lambda request: next(turns))
+    ran = world.run("index", world.logs["e"])
+    assert ran.error["code"] == "invalid_model_output"
+
+
+def test_once_in_text_is_forgiven(world: World) -> None:
+    kilns(world)
+    child = Child(change=lambda number, made: "Let me think." if number == 1 else made)
+    world.child(child)
+    assert world.index("e", "kilns are bricked", into=INTO)["repair"]["state"] == "nothing"
+    assert "Only tool calls are read" in str(child.requests[1].messages[-1]["content"])
+
+
+def test_calls_that_are_none_are_answered_one_by_one(world: World) -> None:
+    kilns(world)
+    bread = json.dumps({"topic_id": world.topic_id("bread rises")})
+    bad = [
+        ToolCall("1", "repair_members", bread[:-1]),
+        ToolCall("2", "repair_members", bread + bread),
+        ToolCall("3", "repair_members", '{"topic_id": "x", "topic_id": "y"}'),
+        ToolCall("4", "repair_members", ""),
+        ToolCall("5", "repair_remove", "{}"),
+        ToolCall("6", "repair_topics", '{"page": NaN}'),
+        ToolCall("7", "repair_topics", ""),
+        ToolCall("8", "repair_topics", "null"),
+        ToolCall("9", "finish", '{"proposal_id": null, "reason": "done"}'),
+    ]
+    child = Child()
+    seen: list[TurnRequest] = []
+
+    def policy(request: TurnRequest) -> str | Sequence[ToolCall]:
+        seen.append(request)
+        return bad if len(seen) == 1 else child.turn(request)
+
+    world.child(policy)
+
+    done = world.index("e", "kilns are bricked", into=INTO)
+
+    invalid = "invalid_arguments"
+    assert errors(seen[1]) == [invalid, invalid, invalid, invalid, "unknown_tool", invalid, "finish_alone"]
+    heads = [json.loads(str(m["content"]).split("\n", 1)[0]) for m in seen[1].messages if m["role"] == "tool"]
+    assert heads[6]["topics"] == 2
+    assert heads[7] == {"duplicate_of_call": 7}
+    assert done["repair"]["state"] == "nothing"
+
+
+def test_too_many_calls_that_are_none_end_the_run(world: World) -> None:
+    kilns(world)
+    world.child(lambda request: [ToolCall(f"{n}", "repair_read", f"[{n}") for n in range(3)])
+    ends(world, "invalid_model_output")
+
+
+def test_the_third_identical_call_ends_the_run(world: World) -> None:
+    kilns(world)
+    turns: list[TurnRequest] = []
+
+    def policy(request: TurnRequest) -> Sequence[ToolCall]:
+        turns.append(request)
+        return calls(("repair_topics", {"page": 1}))
+
+    world.child(policy)
+    ends(world, "repair_incomplete")
+    assert len(turns) == 3
+
+
+def test_ending_before_the_audit_is_read_is_refused_by_name(world: World) -> None:
+    kilns(world)
+    child = Child(
+        change=lambda number, made: [("finish", {"proposal_id": None, "reason": "fine"})] if number == 1 else made
+    )
+    world.child(child)
+    assert world.index("e", "kilns are bricked", into=INTO)["repair"]["state"] == "nothing"
+    assert errors(child.requests[1]) == ["not_proved"]
+
+
+def test_more_calls_than_a_turn_may_have(world: World) -> None:
+    kilns(world)
+    many = [("repair_members", {"topic_id": f"t_{n}"}) for n in range(40)]
+    child = Child(change=lambda number, made: many if number == 1 else made)
+    world.child(child)
+    assert world.index("e", "kilns are bricked", into=INTO)["repair"]["state"] == "nothing"
+    assert errors(child.requests[1]) == ["unknown_topic"] * 32 + ["too_many_calls"] * 8
+
+
+LONG = {"title": "t", "description": "d", "aliases": [], "reason": "r"}
+
+
+@pytest.mark.parametrize(
+    ("proposal", "code"),
+    [
+        ({}, "refused_nothing_to_change"),
+        ({"drafts": [{"draft": 1} | LONG] * 6}, "invalid_arguments"),
+        ({"drafts": [{"draft": 1} | LONG, {"draft": 1} | LONG]}, "refused_draft_twice"),
+        ({"drafts": [{"draft": 1} | LONG]}, "refused_no_members"),
+        ({"redefinitions": [{"topic_id": "t_unknown"} | LONG]}, "refused_unknown_topic"),
+        ({"moves": [{"facet_id": "f_unknown", "to": "KILNS", "reason": "r"}]}, "refused_unknown_topic"),
+        ({"moves": [{"facet_id": "SALT", "to": "draft:4", "reason": "r"}]}, "refused_unknown_draft"),
+        ({"moves": [{"facet_id": "SALT", "to": "BREAD", "reason": "r"}] * 2}, "refused_facet_twice"),
+        ({"moves": [{"facet_id": "SALT", "to": "KILNS", "reason": "r"}]}, "refused_nothing_to_change"),
+        ({"merge": {"topic_ids": ["KILNS", "KILNS"]} | LONG}, "invalid_arguments"),
+        (
+            {"merge": {"topic_ids": ["KILNS", "BREAD"]} | LONG, "redefinitions": [{"topic_id": "KILNS"} | LONG]},
+            "refused_topic_twice",
+        ),
+        ({"redefinitions": [{"topic_id": "KILNS"} | LONG | {"title": " "}]}, "refused_no_words"),
+        ({"redefinitions": [{"topic_id": "KILNS"} | LONG | {"title": "x" * 101}]}, "invalid_arguments"),
+        ({"surprise": 1}, "invalid_arguments"),
+    ],
+)
+def test_a_proposal_that_breaks_a_rule_is_refused_softly(
+    world: World, proposal: Mapping[str, Any], code: str
+) -> None:
+    kilns(world)
+    names = {
+        "KILNS": world.topic_id("kilns crack"),
+        "BREAD": world.topic_id("bread rises"),
+        "SALT": world.facet_id("bread needs salt"),
+    }
+    spelled = json.dumps(proposal)
+    for name, value in names.items():
+        spelled = spelled.replace(f'"{name}"', f'"{value}"')
+    child = Child(json.loads(spelled))
+    world.child(child)
+
+    done = world.index("e", "kilns are bricked", into=INTO)
+
+    assert errors(child.requests[-1]) == [code]
+    assert done["repair"]["state"] == "nothing"
+
+
+def test_a_second_proposal_takes_the_place_of_the_first(world: World) -> None:
+    """Two turns of self-correction: refused, refused, taken."""
+    kilns(world)
+    salt, bread = world.facet_id("bread needs salt"), world.topic_id("bread rises")
+    tries = [
+        {"moves": [{"facet_id": salt, "to": "t_none", "reason": "r"}]},
+        {"moves": [{"facet_id": "f_none", "to": bread, "reason": "r"}]},
+        {"moves": [{"facet_id": salt, "to": bread, "reason": "r"}]},
+    ]
+    asked: list[str] = []
+
+    def change(number: int, made: list[Made]) -> Sequence[Made]:
+        if number >= 2 and tries and (number == 2 or asked):
+            asked.append("again")
+            return [("repair_propose", tries.pop(0))]
+        return made
+
+    child = Child(change=change)
+    world.child(child)
+
+    done = world.index("e", "kilns are bricked", into=INTO)
+
+    assert [errors(child.requests[n]) for n in (2, 3, 4)] == [["refused_unknown_topic"], ["refused_unknown_facet"], []]
+    assert done["repair"]["state"] == "done"
+    assert world.topics()["bread rises"] == ["bread rises", "bread needs salt"]

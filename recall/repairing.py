@@ -81,7 +81,7 @@ class Repairer:
             tuple(topic for placed in publication.placement.placed for topic in placed.candidates),
             incoming,
         )
-        return await self._child(view, work, publication.source.path, publication.conversation_id)
+        return await self._child(view, work, publication.source.name, publication.conversation_id)
 
     def write(
         self,

@@ -97,8 +97,8 @@ def check(plan: TopicPlan, view: View, incoming: Collection[str], limits: Limits
     if plan == TopicPlan():
         raise Refused("nothing_to_change", "the proposal changes nothing; to end without a change call finish")
     _check_limits(plan, limits)
-    _check_topics(plan, view)
     _check_moves(plan, view, incoming, limits, health)
+    _check_topics(plan, view)
     for subject in subjects(view, plan):
         if not subject.members:
             raise Refused("no_members", f"{subject.key} would have no member; leave it out, or move a facet into it")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from recall.models.turns import ToolCall, TurnRequest
 
@@ -29,7 +29,7 @@ def answers(request: TurnRequest) -> list[tuple[str, Mapping[str, Any], Mapping[
     made: dict[str, tuple[str, str]] = {}
     found = []
     for message in request.messages:
-        for call in message.get("tool_calls") or ():  # type: ignore[union-attr]
+        for call in cast("Sequence[Mapping[str, Any]]", message.get("tool_calls") or ()):
             made[call["id"]] = (call["function"]["name"], call["function"]["arguments"])
         if message["role"] == "tool":
             name, arguments = made[str(message["tool_call_id"])]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from recall.models.scripted import Answer
 from recall.models.turns import ToolCall, TurnRequest
 from tests.repair.child import Child, Made, answers, errors, standing
 from tests.repair.test_changes import kilns
@@ -32,20 +33,6 @@ def ends(world: World, code: str) -> None:
     assert world.rows("SELECT code FROM queue") == [(code,)]
 
 
-def drops(kind: str, world: World) -> Child:
-    """A child that leaves out one call of a kind, and at last gives up."""
-    done: set[str] = set()
-
-    def change(number: int, made: list[Made]) -> Sequence[Made]:
-        if kind not in done and any(name == kind for name, _ in made):
-            place = next(n for n, (name, _) in enumerate(made) if name == kind)
-            made = [*made[:place], *made[place + 1 :]]
-            done.add(kind)
-        return made
-
-    return Child(merging(world), change=change)
-
-
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [
@@ -53,9 +40,7 @@ def drops(kind: str, world: World) -> Child:
         ({"receipt_id": "rc_aaaaaaaaaaaa"}, "wrong_receipt"),
     ],
 )
-def test_a_forged_page_or_receipt_is_refused_and_can_be_mended(
-    world: World, wrong: dict[str, str], code: str
-) -> None:
+def test_a_forged_page_or_receipt_is_refused_and_can_be_mended(world: World, wrong: dict[str, str], code: str) -> None:
     kilns(world)
     seen: list[str] = []
 
@@ -91,8 +76,6 @@ def test_what_was_left_out_is_named_and_nothing_is_published(world: World, left_
 
     def policy(request: TurnRequest) -> Sequence[ToolCall]:
         where = standing(request)
-        made = [] if not where["proposal_id"] else None
-        del made
         planned = careful._next(request)
         kept = [(name, arguments) for name, arguments in planned if keeps(name, arguments, where)]
         if kept:
@@ -144,7 +127,7 @@ def test_text_instead_of_calls(world: World) -> None:
     world.child(lambda request: "I would rather write.")
     ends(world, "unsupported_repair_model")
 
-    turns = iter([calls(("repair_topics", {})), "Now I write.", "And on."])
+    turns: Iterator[Answer] = iter([calls(("repair_topics", {})), "Now I write.", "And on."])
     world.child(lambda request: next(turns))
     ran = world.run("index", world.logs["e"])
     assert ran.error["code"] == "invalid_model_output"
@@ -193,7 +176,7 @@ def test_calls_that_are_none_are_answered_one_by_one(world: World) -> None:
 
 def test_too_many_calls_that_are_none_end_the_run(world: World) -> None:
     kilns(world)
-    world.child(lambda request: [ToolCall(f"{n}", "repair_read", f"[{n}") for n in range(3)])
+    world.child(lambda request: [ToolCall(f"{n}", "repair_read", f"[{len(request.messages) + n}") for n in range(3)])
     ends(world, "invalid_model_output")
 
 
@@ -240,7 +223,7 @@ LONG = {"title": "t", "description": "d", "aliases": [], "reason": "r"}
         ({"drafts": [{"draft": 1} | LONG, {"draft": 1} | LONG]}, "refused_draft_twice"),
         ({"drafts": [{"draft": 1} | LONG]}, "refused_no_members"),
         ({"redefinitions": [{"topic_id": "t_unknown"} | LONG]}, "refused_unknown_topic"),
-        ({"moves": [{"facet_id": "f_unknown", "to": "KILNS", "reason": "r"}]}, "refused_unknown_topic"),
+        ({"moves": [{"facet_id": "f_unknown", "to": "KILNS", "reason": "r"}]}, "refused_unknown_facet"),
         ({"moves": [{"facet_id": "SALT", "to": "draft:4", "reason": "r"}]}, "refused_unknown_draft"),
         ({"moves": [{"facet_id": "SALT", "to": "BREAD", "reason": "r"}] * 2}, "refused_facet_twice"),
         ({"moves": [{"facet_id": "SALT", "to": "KILNS", "reason": "r"}]}, "refused_nothing_to_change"),
@@ -254,9 +237,7 @@ LONG = {"title": "t", "description": "d", "aliases": [], "reason": "r"}
         ({"surprise": 1}, "invalid_arguments"),
     ],
 )
-def test_a_proposal_that_breaks_a_rule_is_refused_softly(
-    world: World, proposal: Mapping[str, Any], code: str
-) -> None:
+def test_a_proposal_that_breaks_a_rule_is_refused_softly(world: World, proposal: Mapping[str, Any], code: str) -> None:
     kilns(world)
     names = {
         "KILNS": world.topic_id("kilns crack"),

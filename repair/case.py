@@ -15,7 +15,7 @@ from recall.plans import Receipt, TopicPlan
 from repair import draft, proof, receipts
 from repair.draft import Subject
 from repair.limits import Limits
-from repair.proof import Proof, Verdict
+from repair.proof import Audited, Proof, Seen, Verdict
 from repair.receipts import Delivery
 from repair.selection import Audit
 from repair.state import Frozen
@@ -104,8 +104,8 @@ class Case:
         older = [receipts.earlier(self.view, one) for one in wanted if one is not None and not self.receipts(one)]
         run = Proof(
             plan=plan,
-            seen=tuple((topic_id, self._version(topic_id)) for topic_id in plan.touched) if plan else (),
-            audited=tuple((facet.facet_id, facet.topic_id) for facet in self.audited.values()),
+            seen=tuple(Seen(topic_id, self._version(topic_id)) for topic_id in plan.touched) if plan else (),
+            audited=tuple(Audited(facet.facet_id, facet.topic_id) for facet in self.audited.values()),
             deliveries=tuple(self.deliveries),
             pages=tuple(page for page in needed if page in self.pages),
             verdicts=tuple(self.verdicts[page] for page in needed if page in self.verdicts),

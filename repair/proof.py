@@ -35,17 +35,32 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """A touched topic in the version that the run saw."""
+
+    topic_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A healthy facet of history that the run looked at, in its topic."""
+
+    facet_id: str
+    topic_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Proof:
     """Everything that a run did which its publication rests on. `plan` is None where nothing is to be changed.
 
-    `seen`: the versions of the touched topics; `audited`: (facet, topic) of the healthy audited facets; `pages`: ids
-    of the pages handed out; `earlier`: receipts of published runs that it rests on; `links`: the chain, its last
-    being the digest of the whole.
+    `pages`: ids of the pages handed out; `earlier`: receipts of published runs that it rests on; `links`: the chain,
+    its last being the digest of the whole.
     """
 
     plan: TopicPlan | None
-    seen: tuple[tuple[str, int], ...]
-    audited: tuple[tuple[str, str], ...]
+    seen: tuple[Seen, ...]
+    audited: tuple[Audited, ...]
     deliveries: tuple[Delivery, ...]
     pages: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -108,7 +123,7 @@ def verify(view: View, proof: Proof, limits: Limits, incoming: Collection[str]) 
 def used(view: View, proof: Proof) -> tuple[tuple[Member, Receipt], ...]:
     """What the proof rests on: members with their receipts, each once. Their sources have to stand."""
     found: dict[str, tuple[Member, Receipt]] = {}
-    wanted = [facet for facet, _ in proof.audited]
+    wanted = [one.facet_id for one in proof.audited]
     if proof.plan is not None:
         wanted += [move.facet_id for move in proof.plan.moves]
         wanted += [one.facet_id for subject in draft.subjects(view, proof.plan) for one in subject.members]
@@ -130,13 +145,13 @@ def derive(view: View, run: Proof, limits: Limits, incoming: Collection[str]) ->
 
 
 def _plan(view: View, run: Proof, plan: TopicPlan, limits: Limits, incoming: Collection[str]) -> Iterator[Piece]:
-    if tuple(topic for topic, _ in run.seen) != plan.touched:
+    if tuple(one.topic_id for one in run.seen) != plan.touched:
         raise Missing("the list of touched topics", "is not that of the plan")
-    for topic_id, version in run.seen:
-        card = view.card(topic_id)
-        if card is None or card.version != version:
-            raise lost(topic_id)
-        yield Piece(f"topic {topic_id}", [version, card.title, card.description, list(card.aliases)])
+    for one in run.seen:
+        card = view.card(one.topic_id)
+        if card is None or card.version != one.version:
+            raise lost(one.topic_id)
+        yield Piece(f"topic {one.topic_id}", [one.version, card.title, card.description, list(card.aliases)])
     try:
         draft.check(plan, view, incoming, limits, _healthy)
     except Refused as error:
@@ -188,12 +203,17 @@ def _coverage(
 
 
 def _audit(view: View, run: Proof) -> Iterator[Piece]:
-    for facet_id, topic_id in run.audited:
-        member = _member(view, facet_id, topic_id)
+    """With a plan the audit only says where the rings go on; without one it is what the run stands for."""
+    for one in run.audited:
+        name = f"audited facet {one.facet_id}"
+        if run.plan is not None:
+            yield Piece(name, one.topic_id)
+            continue
+        member = _member(view, one.facet_id, one.topic_id)
         receipt = _receipt(view, member, run)
-        if receipt is None and run.plan is None:
-            raise Missing(f"the receipt of {facet_id}")
-        yield Piece(f"audited facet {facet_id}", [topic_id, member.sha256, _value(receipt) if receipt else None])
+        if receipt is None:
+            raise Missing(f"the receipt of {one.facet_id}")
+        yield Piece(name, [one.topic_id, member.sha256, _value(receipt)])
 
 
 def _earlier(view: View, run: Proof) -> Iterator[Piece]:
@@ -222,7 +242,7 @@ def _deliveries(view: View, run: Proof, cited: dict[tuple[str, str], Member]) ->
 
 def _cited(view: View, run: Proof) -> dict[tuple[str, str], Member]:
     """Who of the members that the proof is about cites an entry."""
-    members = [view.member(facet_id) for facet_id, _ in run.audited]
+    members = [view.member(one.facet_id) for one in run.audited]
     if run.plan is not None:
         members += [view.member(move.facet_id) for move in run.plan.moves]
         members += [one for subject in draft.subjects(view, run.plan) for one in subject.members]

@@ -17,7 +17,7 @@ from recall import scope as scopes
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
 from recall.hosts.reading import fingerprint
-from recall.index import jobs, projects, stored
+from recall.index import jobs, projects, stored, tombstones
 from recall.index.attribution import Belonging, Known, Seen, attribute
 from recall.index.database import Database, profile_number
 from recall.index.stored import Stored
@@ -163,6 +163,8 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
         if found is not None:
             seen.add(found.conversation_id)
         state = _state(item, found, item.source.name in queued)
+        if item.header is not None and (item.source.host, item.header.host_conversation_id) in places.forgotten:
+            state = "forgotten"
         elsewhere = found.source if found is not None and found.source != item.source.name else None
         if state == "grown" and found is not None and elsewhere in paths and not _goes_on(item, found):
             state = "indexed"
@@ -229,6 +231,7 @@ class _Places:
 
     known: Known
     decided: Mapping[tuple[str, str], int | None]
+    forgotten: frozenset[tuple[str, str]] = frozenset()
 
     def of(self, item: Listed | None, found: Stored | None) -> tuple[int | None, str]:
         if found is not None:
@@ -248,7 +251,8 @@ def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], 
     if number is None:
         return [], frozenset(), _Places(Known(), {})
     queued = frozenset(job.source for job in jobs.waiting(connection, number))
-    places = _Places(projects.known(connection, number), projects.decisions(connection, number))
+    gone = tombstones.all_of(connection, number)
+    places = _Places(projects.known(connection, number), projects.decisions(connection, number), gone)
     return stored.all_of(connection, number), queued, places
 
 

@@ -18,7 +18,7 @@ from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand, stands
 from recall.hashing import derived_id
 from recall.hosts.reading import fingerprint, open_log, reader_version
-from recall.index import lease, publish, stored, topics
+from recall.index import cache, lease, publish, stored, tombstones, topics
 from recall.index.attribution import Seen
 from recall.index.database import translated
 from recall.index.lease import Owner
@@ -101,6 +101,8 @@ class Curator:
             standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
         if standing.unchanged is not None:
             return self._nothing_to_do(source, standing.unchanged, standing)
+        with self._run.database.read() as connection:
+            tombstones.confirm_id(connection, self._profile_no, source.host, standing.host_conversation_id)
         self._road.admit()
         calls = self._road.calls
         with self._run.database.write() as connection:
@@ -121,9 +123,11 @@ class Curator:
                 reading = self._read(source, standing)
             analysis = await self._analyse(reading)
             published, report, mended = await self._place_and_publish(reading, analysis, repair)
-        except BaseException:
+        except BaseException as error:
             # Also after a cancel: the road has ended every request that it started before it raised.
             with contextlib.suppress(StateError):  # what went wrong is told; a dead owner's lease is free anyway
+                if isinstance(error, SourceError) and error.code == "forgotten":
+                    self._drop_replies(source)
                 self._release(source)
             raise
         self.repairer.published(reading.conversation_id)
@@ -137,6 +141,11 @@ class Curator:
             dict(reading.redactor.counts),
             reading.outline.warnings,
         )
+
+    def _drop_replies(self, source: SourceRef) -> None:
+        """What came while the conversation was being forgotten."""
+        with self._run.database.write() as connection:
+            cache.drop_source(connection, self._profile_no, source.name)
 
     def _release(self, source: SourceRef) -> None:
         with self._run.database.write() as connection:
@@ -274,6 +283,7 @@ class Curator:
         self._confirm_source(reading)
         with self._run.database.write(stoppable=True) as connection:
             lease.confirm(connection, self._profile_no, reading.source.name, self._owner)
+            tombstones.confirm(connection, self._profile_no, reading.outline.header)
             self._confirm_stored(connection, reading, placing.settled)
             if whole_catalogue and placing.placement.drafts:
                 topics.check_complete(connection, self._profile_no, placing.catalogue)

@@ -3,7 +3,7 @@
     RecallError                 code, message, hint, data; `counts_as_attempt`
       SourceError               invalid_source unsupported_source source_too_large source_busy source_missing
                                 source_unreadable not_authorised source_identity_changed duplicate_conversation
-                                stale_evidence source_empty current_conversation internal
+                                stale_evidence source_empty current_conversation forgotten internal
       ArgumentError             usage invalid_time invalid_limit invalid_query invalid_cursor stale_cursor not_found
                                 unknown_project no_project name_taken bind_refused scope_forbidden
       ModelError                model_unavailable auth_unavailable model_request_failed model_output_truncated
@@ -69,10 +69,13 @@ class SourceError(RecallError):
             "duplicate_conversation",
             "stale_evidence",
             "current_conversation",
+            "forgotten",
             "internal",
         }
     )
-    free_codes = frozenset({"source_busy", "source_identity_changed", "stale_evidence", "current_conversation"})
+    free_codes = frozenset(
+        {"source_busy", "source_identity_changed", "stale_evidence", "current_conversation", "forgotten"}
+    )
 
 
 class ArgumentError(RecallError):

@@ -33,7 +33,7 @@ from recall.types import SourceRef
 
 # What is no failure of a batch: there is nothing to index, or nothing more than what is indexed.
 SKIPPED = frozenset(
-    {"source_empty", "source_missing", "not_authorised", "current_conversation", "duplicate_conversation"}
+    {"source_empty", "source_missing", "not_authorised", "current_conversation", "duplicate_conversation", "forgotten"}
 )
 # What is no failure either, and stays in the queue as it is: another run is at it, and will say how it ended.
 _BUSY = frozenset({"lease_held"})

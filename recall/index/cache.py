@@ -46,6 +46,11 @@ def drop(connection: sqlite3.Connection, profile_no: int, key: str) -> None:
     connection.execute("DELETE FROM model_cache WHERE profile_no = ? AND key = ?", (profile_no, key))
 
 
+def drop_source(connection: sqlite3.Connection, profile_no: int, source: str) -> None:
+    """Forget every reply that was given about a source."""
+    connection.execute("DELETE FROM model_cache WHERE profile_no = ? AND source = ?", (profile_no, source))
+
+
 def clear(connection: sqlite3.Connection, profile_no: int) -> int:
     """Forget every reply of a profile; how many there were."""
     return connection.execute("DELETE FROM model_cache WHERE profile_no = ?", (profile_no,)).rowcount

@@ -26,7 +26,7 @@ from recall.index import fulltext
 
 T = TypeVar("T")
 APPLICATION_ID = 0x48524331  # "HRC1"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 BUSY_SECONDS = 60.0  # decisions.md 7: a large publication can hold the write lock for 10 s
 _POLL_SECONDS = 0.05
 _LAST_SECONDS = 1.0  # a cancelled run waits so long to enter what it paid for and to give its lease back
@@ -160,6 +160,22 @@ class Database:
                 target.unlink(missing_ok=True)
                 raise
 
+    def checkpoint(self) -> bool:
+        """Bring the log into the file and cut it to nothing; False where a reader or writer holds it."""
+        with translated(self.path):
+            row = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return row is None or not row[0]
+
+    def vacuum(self) -> bool:
+        """Write the whole file anew, so that no page holds what once stood in it; False where others hold it."""
+        try:
+            self._connection.execute("VACUUM")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise _as_state_error(error, self.path) from error
+            return False
+        return self.checkpoint()
+
     def staging(self) -> sqlite3.Connection:
         """The connection, for TEMP tables: SQLite keeps them in a private file that is unlinked from the start."""
         return self._connection
@@ -235,6 +251,7 @@ def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what is replaced or forgotten leaves no bytes in free space
     connection.execute("PRAGMA temp_store = FILE")
     fulltext.register(connection)
     return connection

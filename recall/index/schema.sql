@@ -99,6 +99,16 @@ CREATE TABLE decisions (
     UNIQUE (profile_no, host, host_conversation_id)
 ) STRICT;
 
+-- What the user wants forgotten stays out: it is neither listed as new nor indexed. Nothing of its text is here.
+CREATE TABLE tombstones (
+    profile_no      INTEGER NOT NULL REFERENCES profiles,
+    host            TEXT NOT NULL,
+    host_conversation_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    forgotten_at    INTEGER NOT NULL,
+    UNIQUE (profile_no, host, host_conversation_id)
+) STRICT;
+
 -- Folders that the user does not want to be asked about.
 CREATE TABLE declines (
     profile_no      INTEGER NOT NULL REFERENCES profiles,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from recall.errors import RecallError
-from recall.surfaces.render_projects import RENDERERS
+from recall.surfaces import render_keeping, render_projects
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
@@ -404,7 +404,8 @@ _RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
     "search": _search,
     "read": _read,
     "browse": _browse,
-    **RENDERERS,
+    **render_projects.RENDERERS,
+    **render_keeping.RENDERERS,
     "consent show": _consent,
     "consent grant": _consent,
     "consent revoke": _consent,

@@ -1,0 +1,218 @@
+"""Forgetting: a conversation, a project's, or what ended before a date, removed from every layer and kept out.
+
+One transaction takes out all that was made of it and leaves a tombstone, so that no run brings it back until
+`--unforget`. Afterwards the log is brought into the file, and the files are searched for words that only the forgotten
+had; what is left in free pages makes the file be written anew. Backups of ours hold the same text and go too. The log
+in the host's store is the user's own and stays.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall import conversations, journal, scope, timewindow
+from recall.errors import ArgumentError, SourceError
+from recall.hosts.reading import probe
+from recall.index import forget, lineage, reads, residue, tombstones
+from recall.index.database import Database, ensure_profile, profile_number
+from recall.index.forget import Erased
+from recall.index.publish import bump_generation
+from recall.run import Run, now_ms
+from recall.scope import Here
+from recall.settings import Settings
+from recall.timewindow import iso
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to forget: exactly one of the three."""
+
+    conversation: str | None = None
+    project: str | None = None
+    before: str | None = None
+
+    def checked(self) -> Wanted:
+        """Itself. Raises ArgumentError `usage`, `invalid_time`."""
+        if sum(value is not None for value in (self.conversation, self.project, self.before)) != 1:
+            hint = "give a CONVERSATION, --project P, or --before DATE"
+            raise ArgumentError("usage", "forget needs one thing to forget", hint)
+        if self.before is not None:
+            timewindow.parse(None, None, self.before, 0)
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """One conversation; `number` is None for one that is not indexed."""
+
+    host: str
+    identity: str
+    conversation_id: str | None
+    number: int | None
+    title: str | None
+    last_active_at: int | None
+
+
+def plan(settings: Settings, database: Database, here: Here, wanted: Wanted) -> dict[str, object]:
+    """What would be forgotten. Raises ArgumentError `not_found`, `unknown_project`, `usage`, `invalid_time`."""
+    wanted.checked()
+    unindexed = _unindexed(settings, database, wanted)
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        found = _targets(connection, -1 if number is None else number, here, wanted, unindexed)
+        layers = _layers(connection, [t.number for t in found if t.number is not None])
+    return {"dry_run": True, "forgotten": [_shown(t) for t in found], "layers": layers, "backups": _backups(database)}
+
+
+def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
+    """Forget it, and prove it."""
+    wanted.checked()
+    unindexed = _unindexed(run.settings, run.database, wanted)
+    with run.database.write() as connection:
+        profile_no = ensure_profile(connection, run.settings.profile, run.clock())
+        found = _targets(connection, profile_no, here, wanted, unindexed)
+        now = run.clock()
+        for target in found:
+            identity = target.conversation_id or f"{target.host}:{target.identity}"
+            tombstones.put(connection, profile_no, target.host, target.identity, identity, now)
+        numbers = [target.number for target in found if target.number is not None]
+        done = forget.erase(connection, profile_no, numbers, now) if numbers else Erased(proved=True)
+        bump_generation(connection, profile_no)
+    removed = _backups(run.database)
+    for path in removed:
+        Path(path).unlink(missing_ok=True)
+    return {
+        "dry_run": False,
+        "forgotten": [_shown(target) for target in found],
+        "layers": dict(done.rows),
+        "topics": done.topics,
+        "backups": removed,
+        "proof": _proof(run.database, done),
+    }
+
+
+def unforget(run: Run, conversation: str) -> dict[str, object]:
+    """Let a conversation in again. Raises ArgumentError `not_found`."""
+    with run.database.write() as connection:
+        profile_no = ensure_profile(connection, run.settings.profile, run.clock())
+        names = tombstones.drop(connection, profile_no, conversation)
+    if not names:
+        message = f"Nothing called {conversation!r} was forgotten in profile {run.settings.profile!r}"
+        raise ArgumentError("not_found", message, "`history-recall conversations --state forgotten` lists what was")
+    return {"unforgotten": names}
+
+
+def _proof(database: Database, done: Erased) -> dict[str, object]:
+    """What was looked at afterwards, and what was found. `pending`: another process holds the log."""
+    words = residue.sample(done.distinct)
+    whole = database.checkpoint()
+    with database.read() as connection:
+        left = residue.left_over(connection, database.path, words)
+    rewritten = False
+    if left or not whole:
+        rewritten = database.vacuum()
+        whole = whole or rewritten
+        with database.read() as connection:
+            left = residue.left_over(connection, database.path, words)
+    return {
+        "vocabulary": done.proved,
+        "words_looked_for": len(words),
+        "left_over": left,
+        "rewritten": rewritten,
+        "pending": not whole,
+        "ok": done.proved and not left and whole,
+    }
+
+
+def _unindexed(settings: Settings, database: Database, wanted: Wanted) -> _Target | None:
+    """The conversation that is named, where nothing of it is indexed and it is one of the user's."""
+    if wanted.conversation is None:
+        return None
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        if number is not None and reads.conversation(connection, number, wanted.conversation, None) is not None:
+            return None
+    try:
+        source = conversations.catalogue_of(settings, database).resolve(wanted.conversation, running=True)
+        header = probe(source)
+    except SourceError:
+        return None
+    return _Target(source.host, header.host_conversation_id, None, None, header.title, None)
+
+
+def _targets(
+    connection: sqlite3.Connection, profile_no: int, here: Here, wanted: Wanted, unindexed: _Target | None
+) -> list[_Target]:
+    if wanted.conversation is not None:
+        row = reads.conversation(connection, profile_no, wanted.conversation, None)
+        if row is None and unindexed is not None:
+            return [unindexed]
+        if row is None:
+            message = f"There is no conversation {wanted.conversation!r} in this profile"
+            raise ArgumentError("not_found", message, "`history-recall conversations` lists them")
+        numbers = [row["conversation_no"]]
+    elif wanted.project is not None:
+        project = scope.find(connection, profile_no, wanted.project, here)
+        numbers = _numbers(connection, "project_no = ?", project.project_no)
+    else:
+        end = timewindow.parse(None, None, wanted.before, now_ms()).end
+        numbers = _numbers(connection, "profile_no = ? AND last_active_at < ?", profile_no, end)
+    return [_target(row) for row in _with_parts(connection, profile_no, numbers)]
+
+
+def _numbers(connection: sqlite3.Connection, condition: str, *values: object) -> list[int]:
+    sql = f"SELECT conversation_no FROM conversations WHERE {condition} ORDER BY conversation_no"
+    return [row[0] for row in connection.execute(sql, values)]
+
+
+def _with_parts(connection: sqlite3.Connection, profile_no: int, numbers: Sequence[int]) -> list[sqlite3.Row]:
+    """The conversations with what goes on from them and their subagents: they hold the same talk."""
+    every: set[int] = set()
+    for number in numbers:
+        if number not in every:
+            host = connection.execute("SELECT host FROM conversations WHERE conversation_no = ?", (number,)).fetchone()[
+                0
+            ]
+            whole = lineage.whole(connection, profile_no, host, number)
+            every |= {*whole, *lineage.delegates(connection, profile_no, host, whole)}
+    return [
+        connection.execute("SELECT * FROM conversations WHERE conversation_no = ?", (number,)).fetchone()
+        for number in sorted(every)
+    ]
+
+
+def _target(row: sqlite3.Row) -> _Target:
+    return _Target(
+        row["host"],
+        row["host_conversation_id"],
+        row["conversation_id"],
+        row["conversation_no"],
+        row["title"],
+        row["last_active_at"],
+    )
+
+
+def _layers(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, int]:
+    marks = ", ".join("?" * len(numbers))
+    counts = {"conversations": len(numbers)}
+    for table in ("entries", "facets"):
+        sql = f"SELECT count(*) FROM {table} WHERE conversation_no IN ({marks})"
+        counts[table] = int(connection.execute(sql, list(numbers)).fetchone()[0])
+    return counts
+
+
+def _backups(database: Database) -> list[str]:
+    folder = journal.folder_of(database.path, "backups")
+    return sorted(str(path) for path in folder.glob("*.db")) if folder.is_dir() else []
+
+
+def _shown(target: _Target) -> dict[str, object]:
+    return {
+        "conversation_id": target.conversation_id,
+        "host": target.host,
+        "host_conversation_id": target.identity,
+        "last_active_at": iso(target.last_active_at),
+    }

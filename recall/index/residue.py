@@ -1,0 +1,58 @@
+"""Whether words that nobody holds any more still stand in the files: the proof of a forgetting by their raw bytes.
+
+A word counts as left over where the bytes of the index, its log or its side files hold it and no text that is stored
+now does. Terms of the text index are prefix-compressed, so its vocabulary is checked apart from this (`words.py`).
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import sqlite3
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+SAMPLE, SHORTEST = 64, 8  # bytes: a shorter run can stand in a binary file by chance
+_SIDE_FILES = ("", "-wal", "-shm", "-journal")
+
+
+def sample(distinct: Collection[str]) -> list[str]:
+    """The words to look for: the longest."""
+    fitting = [word for word in distinct if len(word.encode("utf-8")) >= SHORTEST]
+    return sorted(fitting, key=lambda word: (-len(word), word))[:SAMPLE]
+
+
+def files_of(database: Path) -> list[Path]:
+    """The index with its side files, as far as they are there."""
+    named = [database.with_name(database.name + suffix) for suffix in _SIDE_FILES]
+    return [path for path in named if path.is_file() and path.stat().st_size]
+
+
+def left_over(connection: sqlite3.Connection, database: Path, wanted: Sequence[str]) -> dict[str, list[str]]:
+    """File name -> the words that only its bytes hold."""
+    if not wanted:
+        return {}
+    in_files = {path.name: _in_file(path, wanted) for path in files_of(database)}
+    suspects = sorted(set().union(*in_files.values()))
+    held = _in_text(connection, suspects) if suspects else set()
+    return {name: sorted(words - held) for name, words in in_files.items() if words - held}
+
+
+def _in_file(path: Path, wanted: Sequence[str]) -> set[str]:
+    pattern = re.compile(b"|".join(re.escape(word.encode("utf-8")) for word in wanted), re.IGNORECASE)
+    known = {word.encode("utf-8").lower(): word for word in wanted}
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return {known[match[0].lower()] for match in pattern.finditer(data)}
+
+
+def _in_text(connection: sqlite3.Connection, suspects: Sequence[str]) -> set[str]:
+    """Those of the words that a text in a row of our tables holds, as a part of another word too."""
+    pattern = re.compile("|".join(map(re.escape, suspects)), re.IGNORECASE)
+    found: set[str] = set()
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT'").fetchall()
+    for (table,) in tables:
+        columns = [row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")') if row["type"] == "TEXT"]
+        for column in columns:
+            for (text,) in connection.execute(f'SELECT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL'):
+                found |= {match[0].lower() for match in pattern.finditer(text)}
+    return found

@@ -1,0 +1,52 @@
+"""What the user wants forgotten, by the host's id. Plain functions on an open connection; none commits."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from recall.errors import SourceError
+from recall.types import Header
+
+
+def put(
+    connection: sqlite3.Connection, profile_no: int, host: str, identity: str, conversation_id: str, now: int
+) -> None:
+    """Keep a conversation out from now on."""
+    connection.execute(
+        """INSERT INTO tombstones (profile_no, host, host_conversation_id, conversation_id, forgotten_at)
+           VALUES (?, ?, ?, ?, ?) ON CONFLICT (profile_no, host, host_conversation_id) DO NOTHING""",
+        (profile_no, host, identity, conversation_id, now),
+    )
+
+
+def drop(connection: sqlite3.Connection, profile_no: int, name: str) -> list[str]:
+    """Let conversations in again, by our id, the host's, or HOST:ID; the HOST:ID of each."""
+    rows = connection.execute(
+        """DELETE FROM tombstones WHERE profile_no = ? AND ? IN
+             (conversation_id, host_conversation_id, host || ':' || host_conversation_id)
+           RETURNING host || ':' || host_conversation_id""",
+        (profile_no, name),
+    )
+    return [str(row[0]) for row in rows.fetchall()]
+
+
+def all_of(connection: sqlite3.Connection, profile_no: int) -> frozenset[tuple[str, str]]:
+    """(host, the host's id) of everything forgotten."""
+    rows = connection.execute("SELECT host, host_conversation_id FROM tombstones WHERE profile_no = ?", (profile_no,))
+    return frozenset((row[0], row[1]) for row in rows)
+
+
+def confirm(connection: sqlite3.Connection, profile_no: int, header: Header) -> None:
+    """Raise SourceError `forgotten` where the user wants it forgotten. Called inside the publishing transaction."""
+    confirm_id(connection, profile_no, header.host, header.host_conversation_id)
+
+
+def confirm_id(connection: sqlite3.Connection, profile_no: int, host: str, identity: str) -> None:
+    """The same, by the host's id."""
+    row = connection.execute(
+        "SELECT 1 FROM tombstones WHERE profile_no = ? AND host = ? AND host_conversation_id = ?",
+        (profile_no, host, identity),
+    ).fetchone()
+    if row is not None:
+        message = f"You had {host}:{identity} forgotten"
+        raise SourceError("forgotten", message, f"`history-recall forget {host}:{identity} --unforget` lets it in")

@@ -59,7 +59,7 @@ lock: python-is-good
 	@$(PYTHON) -m venv --clear $(LOCK_ENV)
 	@$(LOCK_ENV)/bin/python $(PIP_INSTALL) "uv>=0.13,<0.14"
 	@$(LOCK) --output-file requirements/runtime.txt
-	@$(LOCK) --output-file requirements/dev.txt --group dev --constraint requirements/runtime.txt
+	@$(LOCK) --output-file requirements/dev.txt --group dev --extra mcp --constraint requirements/runtime.txt
 	@rm -rf $(LOCK_ENV)
 
 clean:

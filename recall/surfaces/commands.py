@@ -165,12 +165,19 @@ def _batch_exit(answer: Arguments) -> int:
 
 def _serve(session: Session, _arguments: Arguments) -> Answer:
     from recall.surfaces.serve import Server  # it runs the operations of this table
-    from recall.surfaces.wire import standard_streams
+    from recall.surfaces.wire import Wire, standard_streams
 
-    with standard_streams() as wire:
-        server = Server(wire, session.settings)
+    with standard_streams() as (incoming, outgoing):
+        server = Server(Wire(incoming, outgoing), session.settings)
         session.cancellation.listen(server.stop)
         server.run()
+    return {}
+
+
+def _mcp(session: Session, _arguments: Arguments) -> Answer:
+    from recall.surfaces.mcp_stdio import serve  # it runs the operations of this table
+
+    serve(session.settings, session.cancellation)
     return {}
 
 
@@ -416,6 +423,7 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         lambda answer: 0 if answer.get("ok") else 1,
     ),
+    Operation("mcp", "Serve the tools over MCP on standard input and output (docs/tools.md).", _mcp, on_stdio=True),
     Operation(
         "serve",
         "Serve a host package over standard input and output (docs/serve.md).",

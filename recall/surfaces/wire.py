@@ -63,8 +63,8 @@ def _message(line: bytes) -> Mapping[str, object] | NotAMessage:
 
 
 @contextlib.contextmanager
-def standard_streams() -> Iterator[Wire]:
-    """The wire on standard input and output, which are put back at the end."""
+def standard_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """What was standard input and output, for a protocol alone; they are put back at the end."""
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -73,7 +73,7 @@ def standard_streams() -> Iterator[Wire]:
     os.dup2(2, 1)
     try:
         # Never closed: a thread can still wait in a read of it when everything else has ended.
-        yield Wire(os.fdopen(incoming, "rb", closefd=False), os.fdopen(outgoing, "wb", buffering=0, closefd=False))
+        yield os.fdopen(incoming, "rb", closefd=False), os.fdopen(outgoing, "wb", closefd=False)
     finally:
         sys.stdout.flush()
         os.dup2(outgoing, 1)

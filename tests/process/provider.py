@@ -27,6 +27,7 @@ class Provider:
         *,
         schema: Mapping[str, object] | None,
         max_output_tokens: int,
+        tools: Sequence[Mapping[str, object]] | None = None,
         timeout: float,  # noqa: ASYNC109 - the protocol's name
     ) -> ModelReply:
         if self._sent is not None:

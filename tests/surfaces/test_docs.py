@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 
 from recall import errors, settings
+from recall.prompts import capability
+from recall.surfaces import mcp_prompts
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.render import _RENDERERS
+from recall.surfaces.tools import TOOLS
 from recall.surfaces.words import cli
 from tests.shared import ROOT
 
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+TOOL_PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
 SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 ERRORS = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 CLASSES = (errors.SourceError, errors.ArgumentError, errors.ModelError, errors.StateError)
@@ -38,6 +42,23 @@ def test_each_command_can_be_rendered_and_called() -> None:
     names = {operation.name for operation in OPERATIONS}
     assert set(_RENDERERS) == {operation.name for operation in OPERATIONS if not operation.on_stdio}
     assert set(cli.commands) == {name.split()[0] for name in names}
+
+
+def test_each_tool_and_argument_is_documented_and_no_other() -> None:
+    sections = dict(re.findall(r"^## (history_recall_\w+)\n(.*?)(?=^#)", TOOL_PAGE, re.M | re.S))
+    assert list(sections) == [tool.name for tool in TOOLS]
+    for tool in TOOLS:
+        named = set(re.findall(r"`([a-z_]+)`", sections[tool.name]))
+        assert {argument.name for argument in tool.arguments} <= named, tool.name
+
+
+def test_each_prompt_is_documented() -> None:
+    for prompt in mcp_prompts.listed():
+        assert f"`{prompt.name}`" in TOOL_PAGE
+
+
+def test_the_capability_text_names_the_tools_that_there_are() -> None:
+    assert set(re.findall(r"`(history_recall_[a-z_]+)`", capability())) <= {tool.name for tool in TOOLS}
 
 
 def test_each_setting_is_documented_and_no_other() -> None:

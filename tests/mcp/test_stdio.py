@@ -1,0 +1,76 @@
+"""The process itself: standard output is the protocol's alone, and it ends when it should."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.served import environment
+
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+_NOISE = (
+    "import sys; from recall.surfaces import mcp_server; kept = mcp_server._described\n"
+    "def noisy(tool): print('stray words'); return kept(tool)\n"
+    "mcp_server._described = noisy; from recall.__main__ import main; sys.argv = ['history-recall', 'mcp']; main()"
+)
+
+
+def _start(home: Path, *words: str) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, *words], env=environment(home), stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def test_stray_words_go_to_standard_error_and_garbage_is_no_end(home: Path) -> None:
+    process = _start(home, "-c", _NOISE)
+    asked = [
+        json.dumps(_HELLO),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        "garbage",
+        json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+        json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "history_recall_status"}}),
+    ]
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("".join(line + "\n" for line in asked).encode())
+    process.stdin.flush()
+    answers = {}
+    while {1, 2, 3} - answers.keys():
+        message = json.loads(process.stdout.readline())
+        if "id" in message:
+            answers[message["id"]] = message
+    rest, said = process.communicate(timeout=120)
+    assert rest == b""
+    assert process.returncode == 0
+    assert said.decode().count("stray words") == len(answers[2]["result"]["tools"]) > 0
+    assert answers[3]["result"]["structuredContent"]["conversations"] == 0
+
+
+def test_a_signal_ends_it_while_the_client_is_still_there(home: Path) -> None:
+    process = _start(home, "-m", "recall", "mcp")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(_HELLO).encode() + b"\n")
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+    assert process.communicate() == (b"", b"")
+
+
+@pytest.mark.parametrize("words", [["mcp", "--json"], ["mcp"]])
+def test_without_the_sdk_it_says_what_to_install(home: Path, words: list[str]) -> None:
+    code = f"import sys; sys.modules['mcp'] = None; from recall.surfaces.cli import main; sys.exit(main({words!r}))"
+    process = _start(home, "-c", code)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert b"history-recall[mcp]" in out + err

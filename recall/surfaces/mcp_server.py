@@ -8,6 +8,7 @@ takes long is answered as a job that goes on while the client is there.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -41,7 +42,8 @@ class McpServer:
     """One client's server. A context manager: at its end what is tied to the client has ended."""
 
     def __init__(self, settings: Settings) -> None:
-        self._defaults = settings.as_overrides()
+        # A host that says nothing of the folder starts its servers in it.
+        self._defaults = {"cwd": os.getcwd(), **settings.as_overrides()}
         self._disabled = settings.disabled
         self._jobs = Jobs()
         self._pool = ThreadPoolExecutor(AT_ONCE, "call")

@@ -38,6 +38,14 @@ class Session:
         return dict(result.structured_content)
 
 
+    def indexed(self, file: Path) -> str:
+        """Index a log, however long that takes here; its conversation."""
+        while (answered := self.document("index", file=str(file))).get("state") == "running":
+            words = {"words": f"jobs follow {answered['job_id']}"}
+            self.portal.call(self.client.get_prompt, "history-recall", words)
+        return str(answered["completed"][0]["conversation_id"])
+
+
 Connect = Callable[[Mapping[str, str]], AbstractContextManager[Session]]
 
 

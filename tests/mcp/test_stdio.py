@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_stray_words_go_to_standard_error_and_garbage_is_no_end(home: Path) -> N
     assert process.stdout is not None
     process.stdin.write("".join(line + "\n" for line in asked).encode())
     process.stdin.flush()
-    answers = {}
+    answers: dict[int, Any] = {}
     while {1, 2, 3} - answers.keys():
         message = json.loads(process.stdout.readline())
         if "id" in message:

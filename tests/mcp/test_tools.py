@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from mcp import MCPError
+from mcp_types import TextContent
 
 from recall.prompts import capability
 from recall.surfaces.tools import TOOLS
@@ -37,12 +38,15 @@ def test_every_tool_runs(session: Session) -> None:
         "history_recall_index": {"file": source},
         "history_recall_search": {"queries": ["spool"]},
         "history_recall_read": {"conversation_id": hit},
+        "history_recall_move": {"conversation_id": hit, "project_id": ""},
+        "history_recall_project": {"action": "show"},
         "history_recall_read_conversation": {"conversation_id": hit, "max_chars": 1000},
     }
     for tool in TOOLS:
         result = session.portal.call(session.client.call_tool, tool.name, arguments.get(tool.name, {}))
         assert not result.is_error, (tool.name, result.structured_content)
         assert result.structured_content
+        assert isinstance(result.content[0], TextContent)
         assert result.content[0].text
 
 
@@ -67,10 +71,11 @@ def test_a_long_original_is_read_page_by_page(session: Session, store: Path) -> 
     path = store / ".pi/agent/sessions/--srv-gauge--/2026-09-02T13-05-00-000Z_long.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(log.bytes())
-    done = session.document("index", file=str(path))["completed"][0]
-    pages, cursor = [], {}
+    conversation_id = session.indexed(path)
+    pages: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
     while True:
-        page = session.document("read", conversation_id=done["conversation_id"], **cursor)
+        page = session.document("read", conversation_id=conversation_id, **cursor)
         assert sum(len(fragment["text"]) for fragment in page["fragments"]) <= 12_000
         pages.append(page)
         if page["next_cursor"] is None:
@@ -98,8 +103,9 @@ def test_the_slash_commands_are_prompts(session: Session) -> None:
     assert all(prompt.title and prompt.description for prompt in listed.values())
 
     def said(name: str, **arguments: str) -> str:
-        messages = session.portal.call(session.client.get_prompt, name, arguments).messages
-        return str(messages[0].content.text)
+        (message,) = session.portal.call(session.client.get_prompt, name, arguments).messages
+        assert isinstance(message.content, TextContent)
+        return message.content.text
 
     assert "upload retries again" in said("search", words='"spool overflows" --limit 1')
     assert "<<<HISTORY " in said("search", words="spool")

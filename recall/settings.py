@@ -32,7 +32,10 @@ _NUMBERS = {
 _REPAIR = ("always", "due", "never")
 SCOPES = ("project", "prefer", "all")  # the narrowest first
 # What the hosts themselves read to find their stores (hosts.md A1).
-_HOST_VARIABLES = ("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME")
+_HOST_VARIABLES = (
+    *("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME"),
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "OPENCODE_DB", "GEMINI_CLI_HOME"),
+)
 
 _SECRET_NAMES = ("_API_KEY", "_TOKEN", "_KEY")
 _SECRET_CHARS = 8  # what is shorter is a word that says nothing

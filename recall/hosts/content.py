@@ -7,7 +7,11 @@ from collections.abc import Iterator, Mapping
 from recall.hosts import blobs
 
 # Blocks that are no call of a tool, whatever else they hold.
-_NOT_CALLS = ("text", "thinking", "redactedThinking", "image", "audio")
+_NOT_CALLS = ("text", "thinking", "redactedThinking", "redacted_thinking", "image", "audio", "document")
+
+
+_TEXTS = ("text", "input_text", "output_text", "Text")
+_IMAGES = ("image", "audio", "document", "input_image", "image_url")
 
 
 def may_call(block: Mapping[str, object]) -> bool:
@@ -30,9 +34,9 @@ def block_text(block: object) -> str | None:
     if not isinstance(block, dict):
         return None
     kind = block.get("type")
-    if kind == "text" and isinstance(text := block.get("text"), str):
+    if kind in _TEXTS and isinstance(text := block.get("text"), str):
         return blobs.without_data_uris(text)
-    if kind in ("image", "audio"):
+    if kind in _IMAGES:
         return _omitted(block)
     if kind == "resource" and isinstance(resource := block.get("resource"), dict):
         return resource["text"] if isinstance(resource.get("text"), str) else _omitted(resource)
@@ -40,13 +44,18 @@ def block_text(block: object) -> str | None:
 
 
 def _omitted(block: Mapping[str, object]) -> str:
-    inner = block.get("source")
+    inner = block.get("source", block.get("image_url"))
     source: Mapping[str, object] = inner if isinstance(inner, dict) else block
-    mime = _first_text(source, "mimeType", "media_type") or _first_text(block, "type")
-    data = _first_text(source, "data", "blob", "url")
+    data = _first_text(source, "data", "blob", "url", "image_url")
+    mime = _first_text(source, "mimeType", "media_type") or _mime(data) or _first_text(block, "type")
     if data.startswith("blob:"):  # kept beside the log, its size is not in it
         return blobs.omitted(mime, None)
     return blobs.omitted(mime, blobs.decoded_size(data.partition("base64,")[2] or data))
+
+
+def _mime(data: str) -> str:
+    """The type that a `data:` URI gives."""
+    return data[5:].partition(";")[0][:80] if data.startswith("data:") else ""
 
 
 def _first_text(record: Mapping[str, object], *keys: str) -> str:

@@ -42,7 +42,8 @@ class About:
     """What places an entry, apart from what it says. `times`: what the log gives as its time, the best first.
 
     `parent` is the host's id; without one (`rooted` False) the entry follows the one before it, which is a break in the
-    chain where `broken`. `follows`: nobody chose it, so it belongs where its parent belongs.
+    chain where `broken`. `follows`: nobody chose it, so it belongs where its parent belongs. `beside`: a record about
+    the log, which has no place among the entries.
     """
 
     host_id: str | None = None
@@ -50,6 +51,7 @@ class About:
     rooted: bool = False
     broken: bool = False
     follows: bool = False
+    beside: bool = False
     times: tuple[object, ...] = ()
     more: Record = field(default_factory=lambda: _NOTHING)
 
@@ -131,7 +133,8 @@ class Records:
         self.added(about, found)
         at = self._time(about, place.line)
         self._tally.add(found.role, found.tool, at, activity="meta" not in marks)
-        self._previous = entry_id
+        if not about.beside:
+            self._previous = entry_id
         return Entry(
             seq=len(self.tree) - 1,
             entry_id=entry_id,
@@ -174,6 +177,9 @@ class Records:
 
     def _hang(self, about: About, line: int, marks: frozenset[Mark]) -> str | None:
         """Put the entry into the tree; the id of its parent as it can be cited."""
+        if about.beside:
+            self.tree.add_beside(line, marks)
+            return None
         if not about.rooted:
             self.tree.add_after(line, about.host_id, marks, broken=about.broken and len(self.tree) > 0)
             return self._previous

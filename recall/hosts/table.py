@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recall.errors import SourceError
+from recall.hosts.claude_code import ClaudeCode
+from recall.hosts.codex import Codex
 from recall.hosts.host import Host
 from recall.hosts.jsonl import Lines
 from recall.hosts.log_host import LogHost
@@ -15,7 +17,7 @@ from recall.hosts.pi import Omp, Pi
 from recall.settings import Settings
 from recall.types import SourceRef
 
-LOG_HOSTS: tuple[LogHost, ...] = (Omp(), Pi())
+LOG_HOSTS: tuple[LogHost, ...] = (Omp(), Pi(), ClaudeCode(), Codex())
 _ALL: tuple[Host, ...] = (*LOG_HOSTS,)
 _BY_NAME: dict[str, Host] = {host.name: host for host in _ALL}
 HOSTS: tuple[str, ...] = tuple(_BY_NAME)

@@ -64,7 +64,7 @@ def reading(record: Record) -> Reading:
     handler = _ENTRIES.get(kind)
     if handler is not None:
         return handler(record)
-    return Reading(_name(kind), "system", marks=META)
+    return Reading(name_of(kind), "system", marks=META)
 
 
 def render(labels: Iterable[str], values: Iterable[object]) -> str:
@@ -86,73 +86,84 @@ def _message(message: object) -> Reading:
     if not isinstance(role, str):
         raise WrongShape("no_role")
     handler = _MESSAGES.get(role)
-    return handler(message) if handler is not None else Reading(_name(role), "system", marks=META)
+    return handler(message) if handler is not None else Reading(name_of(role), "system", marks=META)
 
 
 def _user(message: Record) -> Reading:
     hosts = message.get("synthetic") is True or message.get("attribution") == "agent"
-    return _spoken("user", "user", message, SYNTHETIC if hosts else _NONE)
+    return spoken("user", "user", message.get("content"), SYNTHETIC if hosts else _NONE)
 
 
 def _developer(message: Record) -> Reading:
-    return _spoken("developer", "system", message, SYNTHETIC)
+    return spoken("developer", "system", message.get("content"), SYNTHETIC)
 
 
-def _spoken(kind: str, role: Role, message: Record, marks: frozenset[Mark]) -> Reading:
-    kept, ours = _without_ours(message)
+def spoken(kind: str, role: Role, content: object, marks: frozenset[Mark] = _NONE) -> Reading:
+    """What somebody said: a string or a list of blocks."""
+    kept, ours = _without_ours(content)
     return Reading(kind, role, tuple(Part("", text) for text in kept if text), marks=marks, ours=ours)
 
 
-def _without_ours(message: Record) -> tuple[list[str], bool]:
+def _without_ours(content: object) -> tuple[list[str], bool]:
     """The texts of a message without injected recall, and whether there was any."""
-    found = list(texts(message.get("content")))
+    found = list(texts(content))
     kept = [own.without_blocks(text) for text in found]
     return kept, any(before is not after for before, after in zip(found, kept, strict=True))
 
 
-def _assistant(message: Record) -> Reading:
+def assistant(message: Record) -> Reading:
+    """What a model answered: text and calls of tools."""
     parts, ours = [], False
     content = message.get("content")
     for block in [content] if isinstance(content, str) else as_list(content):
         name = block.get("name") if isinstance(block, dict) else None
         if isinstance(block, dict) and may_call(block) and isinstance(name, str):
-            if own.is_recall(name):
-                ours = True
-            else:
-                arguments = block.get("arguments", block.get("input", {}))
-                parts.append(Part(labels.call(_name(name)), bare(arguments)))
+            asked = call(name, block.get("arguments", block.get("input", {})))
+            ours = ours or asked is None
+            parts += [] if asked is None else [asked]
         elif (text := block_text(block)) is not None:
             kept = own.without_blocks(text)
             ours = ours or kept is not text
             parts.append(Part("", kept))
     stop, problem = message.get("stopReason"), message.get("errorMessage")
     if isinstance(problem, str) and problem:
-        parts.append(Part(labels.stopped(_name(stop)), problem))
+        parts.append(Part(labels.stopped(name_of(stop)), problem))
     return Reading("assistant", "assistant", tuple(part for part in parts if part.value != ""), ours=ours)
 
 
 def _tool_result(message: Record) -> Reading:
-    name = _name(message.get("toolName"))
-    if own.is_recall(message.get("toolName")):
-        return Reading("toolResult", "tool", tool=name, ours=True)
     details = message.get("details")
-    code = _exit_code(message)
+    code = exit_code(message)
     if code is None and isinstance(details, dict):
-        code = _exit_code(details)
-    label = labels.result(name, error=message.get("isError") is True, code=code)
-    kept, ours = _without_ours(message)
+        code = exit_code(details)
+    error = message.get("isError") is True
+    return tool_result("toolResult", message.get("toolName"), message.get("content"), error=error, code=code)
+
+
+def call(tool: object, arguments: object) -> Part | None:
+    """What a tool was asked; None for a tool of ours."""
+    return None if own.is_recall(tool) else Part(labels.call(name_of(tool)), bare(arguments))
+
+
+def tool_result(kind: str, tool: object, content: object, *, error: bool = False, code: int | None = None) -> Reading:
+    """What a tool answered."""
+    name = name_of(tool)
+    if own.is_recall(tool):
+        return Reading(kind, "tool", tool=name, ours=True)
+    label = labels.result(name, error=error, code=code)
+    kept, ours = _without_ours(content)
     parts: tuple[Part, ...] = (Part("", label), *(Part("", text) for text in kept if text))
     if len(parts) == 2:  # one string less to join: a result may be most of a log
         parts = (Part(f"{label}\n", parts[1].value),)
     if ours and not any(kept):
         parts = ()
-    return Reading("toolResult", "tool", parts, name, ours=ours)
+    return Reading(kind, "tool", parts, name, ours=ours)
 
 
 def _cell(language: str, key: str) -> Callable[[Record], Reading]:
     def read(message: Record) -> Reading:
         said = [word for word in ("cancelled", "truncated") if message.get(word) is True]
-        label = labels.cell(language, said, _exit_code(message))
+        label = labels.cell(language, said, exit_code(message))
         parts = [Part(label, message.get(key) if isinstance(message.get(key), str) else "")]
         ours = False
         if isinstance(output := message.get("output"), str) and output:
@@ -180,14 +191,14 @@ def _custom_message(record: Record) -> Reading:
     marks = _NONE if record.get("attribution") == "user" else SYNTHETIC
     if record.get("display") is False:
         return Reading("custom_message", "system", marks=marks | META)
-    return _spoken("custom_message", "system", record, marks)
+    return spoken("custom_message", "system", record.get("content"), marks)
 
 
 _MESSAGES: Mapping[str, Callable[[Record], Reading]] = {
     "user": _user,
     "developer": _developer,
     "system": _developer,
-    "assistant": _assistant,
+    "assistant": assistant,
     "toolResult": _tool_result,
     "bashExecution": _cell("bash", "command"),
     "pythonExecution": _cell("python", "code"),
@@ -236,7 +247,8 @@ _ENTRIES: Mapping[str, Callable[[Record], Reading]] = {
 }
 
 
-def _exit_code(record: Record) -> int | None:
+def exit_code(record: Record) -> int | None:
+    """The exit code of a program, where the record gives one."""
     for key in ("exitCode", "exit_code"):
         code = record.get(key)
         if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 1 << 32:
@@ -244,7 +256,7 @@ def _exit_code(record: Record) -> int | None:
     return None
 
 
-def _name(value: object) -> str:
+def name_of(value: object) -> str:
     """A name from a log where it becomes part of a label: short, of one line, no secret and nothing to hide behind."""
     return _shown_name(value) if isinstance(value, str) and len(value) <= 80 else labels.UNKNOWN
 

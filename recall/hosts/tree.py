@@ -19,6 +19,7 @@ from recall.types import Mark
 
 ROOT = -1
 _OPEN = -2  # names a parent that was not seen yet
+_BESIDE = 2
 
 _MARKS: tuple[Mark, ...] = get_args(Mark)
 BIT: dict[Mark, int] = {mark: 1 << index for index, mark in enumerate(_MARKS)}
@@ -81,6 +82,10 @@ class Tree:
         if broken:
             self._missing.add(seq)
 
+    def add_beside(self, line: int, marks: frozenset[Mark]) -> None:
+        """A record about the log that has no place in the tree: no entry hangs on it, and it belongs to no branch."""
+        self._parents[self._append(line, None, marks, follows=_BESIDE)] = ROOT
+
     def skip(self, host_id: str, parent: str | None) -> None:
         """A record that is no entry but has an id: its children hang on its parent."""
         target = ROOT if parent is None else self._find(parent)
@@ -94,9 +99,9 @@ class Tree:
         """The last added entry is where the person began anew."""
         self._resets.append(len(self) - 1)
 
-    def also(self, first: int, mark: Mark) -> None:
-        """One more mark on all entries from this one to the last."""
-        for seq in range(first, len(self)):
+    def also(self, first: int, end: int, mark: Mark) -> None:
+        """One more mark on the entries from `first` to before `end`."""
+        for seq in range(first, end):
             self._bits[seq] |= BIT[mark]
 
     def lead(self, seq: int) -> None:
@@ -120,7 +125,7 @@ class Tree:
         ]
         return Graph(self._frozen(), self._ends(broken), tuple(breaks))
 
-    def _append(self, line: int, host_id: str | None, marks: frozenset[Mark], *, follows: bool) -> int:
+    def _append(self, line: int, host_id: str | None, marks: frozenset[Mark], *, follows: int) -> int:
         seq = len(self._parents)
         self._parents.append(_OPEN)
         self._lines.append(line)
@@ -167,7 +172,12 @@ class Tree:
         while at != ROOT:
             path.append(at)
             lowest = min(lowest, at)
-            at = lowest - 1 if at in broken else self._parents[at]
+            if at in broken:
+                at = lowest - 1
+                while at != ROOT and self._follows[at] == _BESIDE:
+                    at -= 1
+            else:
+                at = self._parents[at]
         return path
 
     def _mark(self, path: array[int], everywhere: frozenset[Mark]) -> None:
@@ -179,7 +189,8 @@ class Tree:
             bits[seq] |= _ACTIVE
         for seq in range(len(bits)):
             # Nobody chose it (a record without an id, a result, a note): it belongs where its parent belongs.
-            if not bits[seq] & _ACTIVE and self._follows[seq] and parents[seq] >= 0 and bits[parents[seq]] & _ACTIVE:
+            follows, parent = self._follows[seq], parents[seq]
+            if follows == _BESIDE or (follows and parent >= 0 and bits[parent] & _ACTIVE):
                 bits[seq] |= _ACTIVE
             bits[seq] |= common if bits[seq] & _ACTIVE else common | _ABANDONED
         self._hide(path, self._compacted_from(place), BIT["compacted"])
@@ -207,7 +218,7 @@ class Tree:
         ends = 0
         for seq, parent in enumerate(parents):
             if parent < 0:
-                ends += seq not in broken
+                ends += seq not in broken and self._follows[seq] != _BESIDE
             elif self._follows[seq]:
                 stem[seq] = stem[parent]
             else:

@@ -57,9 +57,11 @@ class Log:
         return [(warning.code, warning.line) for warning in self.outline.warnings]
 
 
-def read(path: Path, *, prefix_bytes: int | None = None, host: str = "pi", sidechain: bool = False) -> Log:
+def read(
+    path: Path, *, prefix_bytes: int | None = None, host: str = "pi", sidechain: bool = False, name: str | None = None
+) -> Log:
     """Read a log to its end."""
-    with open_log(SourceRef(host, str(path), sidechain), Plain(), prefix_bytes=prefix_bytes) as log:
+    with open_log(SourceRef(host, str(path), sidechain, conversation=name), Plain(), prefix_bytes=prefix_bytes) as log:
         entries = list(log.entries())
         return Log(entries, log.outline())
 

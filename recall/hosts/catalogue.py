@@ -57,7 +57,7 @@ class _Place:
             status = os.lstat(path)
         except OSError as error:
             raise paths.unreadable(error) from error
-        paths.check_status(status)
+        paths.check_status(status, limited=walk.is_log(path.name))
         if is_database(str(path)):
             message = "the file is a database of many conversations"
             raise SourceError("unsupported_source", message, "name one of them as `history-recall conversations` does")
@@ -156,7 +156,7 @@ class Catalogue:
             raise paths.unreadable(error) from error
         except ValueError as error:
             raise SourceError("not_authorised", "the path cannot be a path on this system") from error
-        paths.check_status(status)
+        paths.check_status(status, limited=walk.is_log(path.name))
         if not walk.is_log(path.name) and not is_database(str(path)):
             message = "the file is neither a .jsonl log nor a database of a host's"
             raise SourceError("unsupported_source", message, "see docs/hosts.md for what can be added")

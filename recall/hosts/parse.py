@@ -72,16 +72,27 @@ class Decoded:
         if not self.odd:
             return value
         try:
-            return _cleaned(value)
+            return cleaned(value)
         except RecursionError as error:
             raise BadLine("nested_too_deep") from error
 
 
-def _cleaned(value: object) -> object:
+def cleaned(value: object) -> object:
+    """The value without NUL and halves of characters, which can be neither stored nor printed."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value.replace("\x00", ""))
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [cleaned(item) for item in value]
     if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+        return {cleaned(key): cleaned(item) for key, item in value.items()}
     return value
+
+
+def parsed(value: object) -> object:
+    """A column that holds JSON as text; itself where it does not."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value

@@ -66,8 +66,11 @@ def unreadable(error: OSError) -> SourceError:
     return SourceError("source_unreadable", f"the source cannot be read: {reason}", "check its permissions")
 
 
-def open_source(source: SourceRef) -> BinaryIO:
-    """The log, open for reading: a regular file of at most 128 MiB, reached without a symlink. Raises SourceError."""
+def open_source(source: SourceRef, *, limited: bool = True) -> BinaryIO:
+    """The log, open for reading: a regular file of at most 128 MiB, reached without a symlink. Raises SourceError.
+
+    A database that holds many conversations is not `limited`; each of them is.
+    """
     if "\x00" in source.path:
         raise SourceError("not_authorised", "a path may not hold a NUL character")
     if not os.path.isabs(source.path):
@@ -79,7 +82,7 @@ def open_source(source: SourceRef) -> BinaryIO:
     except ValueError as error:
         raise SourceError("not_authorised", "the path cannot be a path on this system") from error
     try:
-        _check(source.path, os.fstat(descriptor))
+        _check(source.path, os.fstat(descriptor), limited=limited)
         return os.fdopen(descriptor, "rb")
     except OSError as error:
         os.close(descriptor)
@@ -89,17 +92,17 @@ def open_source(source: SourceRef) -> BinaryIO:
         raise
 
 
-def _check(path: str, status: os.stat_result) -> None:
-    check_status(status)
+def _check(path: str, status: os.stat_result, *, limited: bool) -> None:
+    check_status(status, limited=limited)
     real, given = os.path.normcase(os.path.realpath(path)), os.path.normcase(os.path.normpath(path))
     if real != given or not os.path.samestat(os.lstat(path), status):
         raise SourceError("not_authorised", "a symbolic link is not followed", "give the path of the file itself")
 
 
-def check_status(status: os.stat_result) -> None:
+def check_status(status: os.stat_result, *, limited: bool = True) -> None:
     """Raises SourceError for what is no regular file or is too large."""
     if not stat.S_ISREG(status.st_mode):
         raise SourceError("unsupported_source", "the source is not a regular file")
-    if status.st_size > MAX_BYTES:
+    if limited and status.st_size > MAX_BYTES:
         message = f"the source has {status.st_size} bytes; the limit is {MAX_BYTES}"
         raise SourceError("source_too_large", message, data={"size_bytes": status.st_size, "limit_bytes": MAX_BYTES})

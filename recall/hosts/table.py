@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
 from recall.errors import SourceError
+from recall.hosts import database
 from recall.hosts.claude_code import ClaudeCode
 from recall.hosts.codex import Codex
+from recall.hosts.database_host import DatabaseHost
+from recall.hosts.hermes import Hermes
 from recall.hosts.host import Host
 from recall.hosts.jsonl import Lines
 from recall.hosts.log_host import LogHost
@@ -18,7 +22,8 @@ from recall.settings import Settings
 from recall.types import SourceRef
 
 LOG_HOSTS: tuple[LogHost, ...] = (Omp(), Pi(), ClaudeCode(), Codex())
-_ALL: tuple[Host, ...] = (*LOG_HOSTS,)
+DATABASE_HOSTS: tuple[DatabaseHost, ...] = (Hermes(),)
+_ALL: tuple[Host, ...] = (*LOG_HOSTS, *DATABASE_HOSTS)
 _BY_NAME: dict[str, Host] = {host.name: host for host in _ALL}
 HOSTS: tuple[str, ...] = tuple(_BY_NAME)
 _START = 64 * 1024
@@ -76,5 +81,12 @@ def log_host_of(path: str) -> LogHost:
 
 def database_host_of(path: str) -> Host:
     """The host whose database this is, by its tables. Raises SourceError `unsupported_source` for any other."""
-    message = f"{path} is a database of no host that is read"
-    raise SourceError("unsupported_source", message, "see docs/hosts.md")
+
+    def work(connection: sqlite3.Connection) -> DatabaseHost | None:
+        return next((host for host in DATABASE_HOSTS if host.recognises(connection)), None)
+
+    found = database.ask(path, work)
+    if found is None:
+        message = "the file is a database of no host that is read"
+        raise SourceError("unsupported_source", message, "see docs/hosts.md")
+    return found

@@ -1,24 +1,33 @@
 """Where the anchors of the rules stand in a text.
 
-Conversations repeat their words, and hardly any of them has an anchor in it. So a text is cut into words, the words that
-are known to be harmless are taken away as a set, and only for what is left each anchor that could be there is sought by
-itself. What a word says is found out once, by two patterns made of all anchors, and remembered.
+Conversations repeat their words, and hardly any of them has an anchor in it. So a text is cut into words, and only where
+one stands that calls for an anchor it is looked whether the anchor is there. What a word says is found out once, for all
+new words of a text together, and remembered.
+
+All of this reads the text as bytes, one for each character, because words are cut from bytes several times faster than
+from a string; a character beyond ASCII is a question mark there, which is in no word.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import NamedTuple
 
 _LETTERS = "etaoinsrhldcumfpgwybvkxjqz"
 _PART = re.compile(r"[A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Za-z0-9_\-]+")
-CHUNK = 2048  # few enough words that an anchor which one of them calls for is sought in a short stretch
-OVERLAP = 64  # more than the longest anchor: the word that calls for an anchor at the end of a chunk is whole in it
+_IN_WORDS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+_ONLY_WORDS = bytes(point if point in _IN_WORDS else 32 for point in range(256))
 LONG = 20  # runs of this length with a dot behind them, and
-LONGER = 49  # of this length, are told of, for rules that have no anchor
-_LONGEST_KEPT = 80  # longer words hardly ever come twice; a line of encoded data is read again after a replacement
+LONGER = 49  # of this length, are told of, for rules that have no anchor; words so long hardly ever come twice
+_DOTTED = re.compile(rb"\.(?<=[A-Za-z0-9_\-]{%d}\.)" % LONG)
 _MOST_KEPT = 60_000
+# A long run of random letters and digits: names have no place inside of it, only at its end.
+DATA = re.compile(
+    r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9]{%d,}" % LONGER
+)
+_END_OF_DATA = 40
 
 
 class Hits(NamedTuple):
@@ -31,17 +40,21 @@ class Hits(NamedTuple):
 
 
 class _Calls(NamedTuple):
-    """What a word calls for."""
+    """What a word calls for: anchors, each with its place as seen from the beginning of the word; and plain words."""
 
-    starts: tuple[str, ...]
-    sought: tuple[str, ...]
+    starts: tuple[tuple[int, bytes], ...]
+    sought: tuple[tuple[int, bytes], ...]
     words: tuple[str, ...]
 
 
+_NOTHING = _Calls((), (), ())
+
+
 class _Core(NamedTuple):
-    """The part of an anchor that is in a word, and whether the word has to begin or to end with it."""
+    """The part of an anchor that is in a word, where in the anchor, and whether the word has to begin or end with it."""
 
     anchor: str
+    at: int
     begins: bool
     ends: bool
 
@@ -74,49 +87,49 @@ class _Cores:
         by_core: dict[str, list[_Core]] = defaultdict(list)
         self.bare: list[str] = []  # anchors with less than that: they are sought in the whole text
         for anchor in anchors:
-            runs = list(_WORD.finditer(anchor))
-            if not runs:
+            run = max(_WORD.finditer(anchor), key=lambda found: len(found.group()), default=None)
+            if run is None or len(run.group()) < shortest:
                 self.bare.append(anchor)
                 continue
-            run = max(runs, key=lambda found: len(found.group()))
-            if len(run.group()) < shortest:
-                self.bare.append(anchor)
-                continue
-            core = _Core(anchor, run.start() > 0, run.end() < len(anchor))
+            core = _Core(anchor, run.start(), run.start() > 0, run.end() < len(anchor))
             by_core[run.group()].append(core)
+        self.cores = frozenset(by_core)
         self._pattern = re.compile(trie(by_core))
         self._by_hit = {
             hit: tuple((len(core), held) for core, held in by_core.items() if hit.startswith(core)) for hit in by_core
         }
 
-    def of(self, word: str) -> Iterator[str]:
-        """The anchors that the word can be a part of."""
-        hit = self._pattern.search(word)
+    def of(self, word: str, low: int) -> Iterator[tuple[int, str]]:
+        """The anchors that the word can be a part of from an offset on, and where each begins as seen from the word."""
+        hit = self._pattern.search(word, low)
         while hit is not None:
             yield from self._at(word, hit.start(), hit.group())
             hit = self._pattern.search(word, hit.start() + 1)
 
-    def of_parts(self, word: str) -> Iterator[str]:
+    def of_parts(self, word: str) -> Iterator[tuple[int, str]]:
         """The same for anchors that count only where no letter or digit stands before them."""
         for part in _PART.finditer(word):
             hit = self._pattern.match(word, part.start())
             if hit is not None:
                 yield from self._at(word, hit.start(), hit.group())
 
-    def _at(self, word: str, start: int, hit: str) -> Iterator[str]:
+    def _at(self, word: str, start: int, hit: str) -> Iterator[tuple[int, str]]:
         for length, cores in self._by_hit[hit]:
             for core in cores:
                 if not (core.begins and start) and not (core.ends and start + length < len(word)):
-                    yield core.anchor
+                    yield start - core.at, core.anchor
 
 
 class Anchors:
     """``starts`` count where no letter or digit stands before them; ``sought`` are in lower case and count anywhere.
 
-    Of ``words``, plain and in lower case, it is only told whether the text has them.
+    Of ``words``, plain and in lower case, it is only told whether the text has them. ``inner`` are those of ``sought``
+    that are looked for inside of data as well, as they are written.
     """
 
-    def __init__(self, starts: Iterable[str], sought: Iterable[str], words: Iterable[str]) -> None:
+    def __init__(
+        self, starts: Iterable[str], sought: Iterable[str], words: Iterable[str], inner: Iterable[str] = ()
+    ) -> None:
         self._starts = _Cores(starts, 1)
         self._sought = _Cores(sought, 2)
         self._words = _Cores(words, 1)
@@ -124,99 +137,177 @@ class Anchors:
         self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
         if self._starts.bare:
             raise ValueError(f"no letter and no digit: {self._starts.bare}")
-        self._harmless: set[str] = set()
-        self._calling: dict[str, _Calls] = {}
+        # one of these is in every word that calls for something; of the first behind a sign or a line end
+        self._begins = re.compile(r"[\n_\-]" + trie(self._starts.cores))
+        self._in_lower = re.compile(trie(self._sought.cores | self._words.cores))
+        self._inner = re.compile("|".join(map(re.escape, inner)) or "(?!)")
+        self._harmless: set[bytes] = set()
+        self._calling: dict[bytes, _Calls] = {}
 
     def find(self, text: str, lower: str) -> Hits:
+        plain, low_plain = text.encode("ascii", "replace"), lower.encode("ascii", "replace")
         hits = Hits([], [], [], set())
-        bare = [anchor for sign, anchors in self._bare if sign in lower for anchor in anchors if anchor in lower]
-        words_of = text
+        starts: dict[int, bytes] = {}
+        sought: dict[int, bytes] = {}
+        spaced = plain.translate(_ONLY_WORDS)
+        self._by_words(spaced, plain, low_plain, hits, starts, sought)
         if not text.isascii():
-            bare += (anchor for anchor in self._wide if anchor in lower)
-            # two letters beyond ASCII become a letter of an anchor when lowered
-            words_of = text.replace("\u212a", "k").replace("\u0130", "i")
-        for low in range(0, len(text), CHUNK):
-            high = low + CHUNK
-            rest = set(_WORD.findall(words_of, low, high + OVERLAP)) - self._harmless
-            if words_of is not text and words_of != text:
-                # for what counts as it stands, such a letter is no part of a word
-                rest |= set(_WORD.findall(text, low, high + OVERLAP)) - self._harmless
-            if rest or bare:
-                self._in_chunk(text, lower, low, high, rest, bare, hits)
+            if "\u212a" in text or "\u0130" in text:
+                # two letters beyond ASCII become a letter of an anchor when lowered: then there are other words as well
+                folded = text.replace("\u212a", "k").replace("\u0130", "i").encode("ascii", "replace")
+                self._by_words(folded.translate(_ONLY_WORDS), plain, low_plain, hits, starts, sought)
+            for anchor in self._wide:
+                for found in re.finditer(anchor, lower):
+                    _put(anchor.encode(), found.start(), sought)
+        for sign, pattern, anchors in self._bare:
+            if sign in low_plain:
+                for hit in pattern.finditer(low_plain):
+                    for back, anchor in anchors:
+                        at = hit.start() - back
+                        if at >= 0 and low_plain.startswith(anchor, at):
+                            _put(anchor, at, sought)
+        hits.sought.extend((at, sought[at].decode()) for at in sorted(sought))
+        hits.starts.extend(_apart(plain, starts))
+        hits.long[:] = sorted({*hits.long, *_dotted(plain, spaced)})
         return hits
 
-    def _in_chunk(
-        self, text: str, lower: str, low: int, high: int, words: set[str], bare: list[str], hits: Hits
+    def _by_words(
+        self,
+        spaced: bytes,
+        plain: bytes,
+        low_plain: bytes,
+        hits: Hits,
+        starts: dict[int, bytes],
+        sought: dict[int, bytes],
     ) -> None:
-        starts: set[str] = set()
-        sought: set[str] = set(bare)
-        long: list[str] = []
-        for word in words:
-            calls = self._calling.get(word) or self._told(word)
-            starts.update(calls.starts)
-            sought.update(calls.sought)
+        words = spaced.split()
+        calls_of = self._told_of(words)
+        if not calls_of:
+            return
+        padded = b" %b " % spaced
+        end = 0
+        for word in compress(words, map(calls_of.__contains__, words)):
+            place = padded.find(b" %b " % word, end)
+            end = place + len(word)
+            if len(word) >= LONGER:
+                hits.long.append(place)
+            calls = calls_of[word]
+            for shift, anchor in calls.starts:
+                if plain.startswith(anchor, place + shift) and place + shift >= 0:
+                    _put(anchor, place + shift, starts)
+            for shift, anchor in calls.sought:
+                if low_plain.startswith(anchor, place + shift) and place + shift >= 0:
+                    _put(anchor, place + shift, sought)
             if calls.words:
                 hits.words.update(calls.words)
-            if len(word) >= LONG:
-                long.append(word)
-        if starts:
-            done = hits.starts[-1][0] + len(hits.starts[-1][1]) if hits.starts else 0
-            for at, anchor in _places(text, low, high, starts):
-                if at >= done and not (at and text[at - 1].isascii() and text[at - 1].isalnum()):
-                    done = at + len(anchor)
-                    hits.starts.append((at, anchor))
-        if sought:
-            hits.sought.extend(_places(lower, low, high, sought))
-        if long:
-            hits.long.extend(sorted(set(_runs(text, low, high, long))))
 
-    def _told(self, word: str) -> _Calls:
-        """What the word calls for; kept for the next time, as harmless where it is nothing."""
+    def _told_of(self, words: list[bytes]) -> dict[bytes, _Calls]:
+        """The words of this text that call for something, and all long ones; what is new is kept for the next time."""
+        if len(self._harmless) + len(self._calling) >= _MOST_KEPT:
+            self._harmless, self._calling = set(), {}
+        unknown = set(words)
+        unknown -= self._harmless
+        told = {word: self._calling[word] for word in unknown if word in self._calling}
+        unknown.difference_update(told)
+        if unknown:
+            fresh = self._read(unknown)
+            told.update(fresh)
+            self._calling.update((word, calls) for word, calls in fresh.items() if len(word) < LONGER)
+            self._harmless.update(unknown.difference(fresh))
+        return told
+
+    def _read(self, words: set[bytes]) -> dict[bytes, _Calls]:
+        """What new words call for, where it is anything; long ones are in the answer in any case."""
+        lines = b"\n".join(words).decode("ascii")
+        told = {word: _NOTHING for word in words if len(word) >= LONGER}
+        data = {word.decode() for word in told if DATA.fullmatch(word.decode()) is not None}
+        begins = _words_with(self._begins, "\n" + lines)
+        within = {word for word in data if self._inner.search(word) or self._in_lower.match(word.lower())}
+        ends: set[str] = set()
+        if data:
+            tails = "\n".join({word[-_END_OF_DATA:] for word in data})
+            said = _words_with(self._in_lower, tails, tails.lower())
+            ends = {word for word in data if word[-_END_OF_DATA:] in said}
+            lines = "\n".join(word for word in lines.split("\n") if word not in data)
+        within |= _words_with(self._in_lower, lines, lines.lower())
+        for word in begins | within | ends:
+            calls = self._told(word, word in begins, 0 if word in within else len(word) - _END_OF_DATA * (word in ends))
+            if any(calls):
+                told[word.encode()] = calls
+        return told
+
+    def _told(self, word: str, begins: bool, low: int) -> _Calls:
+        """What a word calls for; ``low`` is where it begins to be read for what may stand anywhere in it."""
         lower = word.lower()
-        calls = _Calls(
-            tuple(set(self._starts.of_parts(word))),
-            tuple(set(self._sought.of(lower))),
-            tuple(set(self._words.of(lower))),
+        return _Calls(
+            tuple({(shift, anchor.encode()) for shift, anchor in self._starts.of_parts(word)}) if begins else (),
+            tuple({(shift, anchor.encode()) for shift, anchor in self._sought.of(lower, low)}),
+            tuple({anchor for _, anchor in self._words.of(lower, low)}),
         )
-        if len(word) <= _LONGEST_KEPT:
-            if len(self._harmless) + len(self._calling) >= _MOST_KEPT:
-                self._harmless = set()
-                self._calling = {}
-            if any(calls) or len(word) >= LONG:
-                self._calling[word] = calls
-            else:
-                self._harmless.add(word)
-        return calls
 
 
-def _by_sign(anchors: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The anchors by a sign that is in them and rare: to seek one character costs next to nothing."""
-    signs: dict[str, list[str]] = defaultdict(list)
+def _words_with(pattern: re.Pattern[str], lines: str, sought_in: str = "") -> set[str]:
+    """The words, one to a line, in which the pattern finds something, or in the same place of another text."""
+    hay = sought_in or lines
+    found: set[str] = set()
+    hit = pattern.search(hay)
+    while hit is not None:
+        start = hay.rfind("\n", 0, hit.start() + 1) + 1
+        end = hay.find("\n", hit.end())
+        end = len(hay) if end < 0 else end
+        found.add(lines[start:end])
+        hit = pattern.search(hay, end)
+    return found
+
+
+def _by_sign(
+    anchors: Iterable[str],
+) -> tuple[tuple[bytes, re.Pattern[bytes], tuple[tuple[int, bytes], ...]], ...]:
+    """The anchors by a sign that is in them and rare: to seek one character costs next to nothing.
+
+    With each sign its anchors, how far the sign is from the beginning of each, and a pattern that begins with the sign.
+    """
+    signs: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for anchor in anchors:
-        signs[next((sign for sign in "~$*\\<" if sign in anchor), anchor)].append(anchor)
-    return tuple((sign, tuple(held)) for sign, held in signs.items())
+        sign = next((sign for sign in "~$*\\<" if sign in anchor), anchor)
+        signs[sign].append((anchor.index(sign), anchor))
+    return tuple(
+        (
+            sign.encode(),
+            re.compile(_around_sign(sign, held).encode()),
+            tuple((back, anchor.encode()) for back, anchor in held),
+        )
+        for sign, held in signs.items()
+    )
 
 
-def _runs(text: str, low: int, high: int, words: list[str]) -> Iterator[int]:
-    """Where long runs begin between two offsets. A word that the chunk cut off at its end is longer than ``LONGER``."""
-    for word in words:
-        run = word if len(word) >= LONGER else word + "."
-        stop = high + len(run) - 1
-        at = text.find(run, low, stop)
-        while at >= 0:
-            if at == 0 or _WORD.match(text, at - 1, at) is None:
-                yield at
-            at = text.find(run, at + len(word), stop)
+def _around_sign(sign: str, held: list[tuple[int, str]]) -> str:
+    """The sign first, so that it is found fast; then, without moving on, what has to stand before and behind it."""
+    if len(sign) > 1:
+        return re.escape(sign)
+    each = (f"(?<={re.escape(anchor[: back + 1])})(?={re.escape(anchor[back + 1 :])})" for back, anchor in held)
+    return f"{re.escape(sign)}(?:{'|'.join(each)})"
 
 
-def _places(text: str, low: int, high: int, anchors: set[str]) -> list[tuple[int, str]]:
-    """Where the anchors begin between two offsets, in order; of several at one place the longest."""
-    best: dict[int, str] = {}
-    for anchor in anchors:
-        stop = high + len(anchor) - 1
-        at = text.find(anchor, low, stop)
-        while at >= 0:
-            if len(best.get(at, "")) < len(anchor):
-                best[at] = anchor
-            at = text.find(anchor, at + 1, stop)
-    return sorted(best.items())
+def _dotted(plain: bytes, spaced: bytes) -> Iterator[int]:
+    """Where runs begin that have a dot behind them, as far as they are shorter than those told of anyway."""
+    for dot in _DOTTED.finditer(plain):
+        low = max(0, dot.start() - LONGER)
+        start = spaced.rfind(b" ", low, dot.start()) + 1
+        if start or low == 0:
+            yield start
+
+
+def _put(anchor: bytes, at: int, best: dict[int, bytes]) -> None:
+    """Put down where the anchor stands; of several at one place the longest."""
+    if len(best.get(at, b"")) < len(anchor):
+        best[at] = anchor
+
+
+def _apart(plain: bytes, starts: dict[int, bytes]) -> Iterator[tuple[int, str]]:
+    """Those without a letter or digit before them, and none inside of the one before."""
+    done = 0
+    for at in sorted(starts):
+        if at >= done and not plain[at - 1 : at].isalnum():
+            done = at + len(starts[at])
+            yield at, starts[at].decode()

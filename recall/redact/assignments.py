@@ -45,8 +45,19 @@ _ENDS_BEFORE = frozenset(
 )
 _AFTER_SPACE = re.compile(r"(?i)[ ](codes?|phrase|string|key|token|password|secret|passe|pin|d'accès|api)\b")
 _USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
+_USING = ("use", "using", "with", "try", "enter", "type", "via", "is")  # one is in all that the pattern above finds
 _GIVEN = re.compile(r"(?i)\s(?:(?:you|they)\s(?:gave|sent)\s(?:me|us))\b.*\($")
 _IS = re.compile(r"(?i)\b(?:is|was|to|ist|lautet|est|es|è|é)\b")
+# A plain word behind the name can be no value but where a verb or a flag before the name says so.
+_PLAIN_WORD_NEXT = re.compile(r" [a-z]{1,11}(?=[ .,;)]|:\s|$)")
+_SPACES = frozenset(" \t\n")
+_SETTING = frozenset(
+    "setx env arg setenv set config configure put add create login machine default psk add_user export define #define "
+    "%define let user username # secret secrets alias".split()
+)
+_BESIDE_WORD_THAT_SETS = tuple(s for s in rules.SYNTAXES if s.name.startswith("spaced"))
+# The words that can begin what joins a name and a value in a sentence.
+_JOINING = frozenset(re.findall(r"[^\W\d_]+", rules.FIRST_WORDS.lower()))
 _QUOTED_WORDS = re.compile(r"(?:[a-z]{3,12}[ \-]){3,7}[a-z]{3,12}")
 # Words that are more often something else than the name of what stands behind them.
 _VERBS_TOO = frozenset("pass key auth session seed salt login pat pin sas sk".split())
@@ -181,8 +192,8 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         turned = rules.TURNED.search(text, max(0, start - 330), start)
         if turned is not None and accept(turned["v"], name, "weak", True):
             return Span(turned.start("v"), turned.end("v"), name.kind, WEIGHT)
-    group = rules.GROUPS.get(text[end : end + 1], "")
-    for syntax in _BY_GROUP[group]:
+    plain_word = _PLAIN_WORD_NEXT.match(text, end) is not None
+    for syntax in _syntaxes(rules.GROUPS.get(text[end : end + 1], ""), near, plain_word):
         joined = syntax.join.match(text, end)
         if joined is None or (syntax.name == "spaced, quoted" and word.lower() in _VERBS_TOO):
             continue
@@ -210,7 +221,27 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
             return _span(text, joined.end(), close, name.kind, literal)
         if literal and syntax.proof == "weak":
             return None
+    if plain_word and _needs_no_sentence(text, start, end):
+        return None
     return _sentence(text, start, end, name)
+
+
+def _syntaxes(group: str, near: str, plain_word: bool) -> tuple[rules.Syntax, ...]:
+    """The syntaxes worth trying: nearly every word of prose and code is told from a name by its nearest neighbours."""
+    if not plain_word or near[-1:] not in _SPACES:
+        return _BY_GROUP[group]
+    said = [word.lstrip("\"'`").lower() for word in near.split()[-2:]]
+    sets = any(word in _SETTING or word.startswith(("-", "wifi-sec.")) for word in said)
+    return _BESIDE_WORD_THAT_SETS if sets else ()
+
+
+def _needs_no_sentence(text: str, start: int, end: int) -> bool:
+    """Whether the word behind the name is neither one that joins nor one that could be the value."""
+    word = text[end + 1 : end + 13].split(None, 1)[0].rstrip(".,;:)").lower()
+    if word in _JOINING or not text[start:end].isascii():
+        return False
+    before = text[max(0, start - 24) : start].lower()
+    return not any(word in before for word in _USING)
 
 
 def _points_back(text: str, start: int) -> bool:

@@ -42,7 +42,10 @@ _BY_HIT = {
     for hit in _STARTS
 }
 _NAMES = frozenset(anchor for anchor in NAME_ANCHORS if anchor.isascii())
-_ANCHORS = Anchors(_STARTS, {*_SOUGHT, *_NAMES}, columns.WORDS | listed.WORDS | pem.WORDS)
+_INNER = [
+    anchor for rule in ALL_VENDOR_RULES if rule.back for anchor in rule.anchors if anchor.isalnum() and len(anchor) > 2
+]
+_ANCHORS = Anchors(_STARTS, {*_SOUGHT, *_NAMES}, columns.WORDS | listed.WORDS | pem.WORDS, _INNER)
 _SOUGHT_BY_HIT = {
     hit: tuple(
         dict.fromkeys(

@@ -183,7 +183,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
     _rule(
         "query parameter",
         "url-token",
-        "key=|pat=|sig=|code=|ticket=|signature=|auth=|hash=|sid=|state=|pass=|pw=|pwd=|jwt=|t=",
+        "key=|pat=|sig=|code=|ticket=|signature=|auth=|sid=|pass=|pw=|pwd=|jwt=",
         r"(?:[?&;]|&amp;|%3f|%26)(?:amp;)?(?:[\w\-.]{0,30}(?:key|pat|sig|code|ticket|signature|auth|sid|pass|pw|pwd|jwt))(?:=|%3d)(?P<v>[^\s&\"'`<>#\\;|)\]}\u3001-\u300f]{4,4000})",
         _query,
         40,

@@ -283,6 +283,7 @@ _VERB = (
     r"\s\((?=[^()\s]{1,200}\))|\s-\s|,\s(?=[^\s,]{0,40}[0-9!@#$%^&*][^\s,]{0,100},\s)|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
 _WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso)){0,2}"
+FIRST_WORDS = _OF + _BE + _NOW + _VERB + _WHICH
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_WHICH}{_OF}{_WHICH}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
 BESIDE = re.compile(rf"(?:\sAPI)?(?:[ \t]|[ \t]\((?=[^()\s]{{1,200}}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")

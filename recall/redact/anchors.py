@@ -25,7 +25,7 @@ _DOTTED = re.compile(rb"\.(?<=[A-Za-z0-9_\-]{%d}\.)" % LONG)
 _MOST_KEPT = 60_000
 # A long run of random letters and digits: names have no place inside of it, only at its end.
 DATA = re.compile(
-    r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9]{%d,}" % LONGER
+    rf"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9]{{{LONGER},}}"
 )
 _END_OF_DATA = 40
 

@@ -33,7 +33,7 @@ _SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
 _BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$")
 _ARTICLES = frozenset(("the", "my", "our", "your", "its", "a", "an"))  # of the pattern above
 _SPACE = re.compile(r"\s")
-_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß")
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß"
 _BEFORE_SPACE = re.compile(
     r"(?i)(?:^|[^A-Za-z0-9])((?:api|secret|access|private|auth|signing|encryption|master|license|licence|account|shared|service|deploy|client|bearer|"
     r"refresh|session|webhook|bot|consumer|subscription|personal access|ssh|admin|root|app|recovery|security|verification|security|login|"
@@ -69,14 +69,14 @@ def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
 
 _OTHER = _alternation(tuple(word for word in NAME_ANCHORS if not word.isascii()))
 # Dashes, arrows and bars make most texts in English more than ASCII: no name has one of these in it.
-_CHUNK, _LONGEST_NAME = 2048, max(map(len, NAME_ANCHORS))
-_OTHER_LETTERS = re.compile(
-    "[" + "".join(sorted({letter for word in NAME_ANCHORS for letter in word if not letter.isascii()})) + "]"
-)
+_OTHER_LETTERS = frozenset(letter for word in NAME_ANCHORS for letter in word if not letter.isascii())
 
 
-def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
-    """Every value that a name beside it says is secret; ``hits`` are the places of ``NAME_ANCHORS``, in order."""
+def find(text: str, lower: str, hits: list[tuple[int, int]], beyond: frozenset[str]) -> Iterator[Span]:
+    """Every value that a name beside it says is secret.
+
+    ``hits`` are the places of ``NAME_ANCHORS``, in order; ``beyond`` has all characters of the text that are not ASCII.
+    """
     done = 0
     for start, end in hits:
         if start >= done:
@@ -85,24 +85,16 @@ def find(text: str, lower: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             for span in _at(text, start, end):
                 done = max(done, span.end)
                 yield span
-    if not text.isascii():
-        done = 0
-        for low in range(0, len(text), _CHUNK):
-            high = low + _CHUNK
-            if _OTHER_LETTERS.search(lower, low, high + _LONGEST_NAME) is not None:
-                for hit in _OTHER.finditer(lower, max(low, done), high + _LONGEST_NAME):
-                    if hit.start() >= high:
-                        break
-                    done = hit.end()
-                    yield from _at(text, hit.start(), done)
+    if not _OTHER_LETTERS.isdisjoint(beyond):
+        for hit in _OTHER.finditer(lower):
+            yield from _at(text, hit.start(), hit.end())
 
 
 def _widen(text: str, start: int, end: int) -> tuple[int, int]:
-    low, high = max(0, start - 80), min(len(text), end + 60)
-    while start > low and text[start - 1] in _NAME_CHARACTERS:
-        start -= 1
-    while end < high and text[end] in _NAME_CHARACTERS:
-        end += 1
+    before = text[max(0, start - 80) : start]
+    start -= len(before) - len(before.rstrip(_NAME_CHARACTERS))
+    behind = text[end : end + 60]
+    end += len(behind) - len(behind.lstrip(_NAME_CHARACTERS))
     while end > start and text[end - 1] in ".-$":
         end -= 1
     return start, end

@@ -11,6 +11,7 @@ from .values import entropy, has_digit, has_letter, is_public_id, is_reference, 
 WEIGHT = 15
 WORDS = frozenset(("insert", "kind", "env"))  # one is in every text that is worth a closer look
 _SHORT_NAME = re.compile(r"[\w.\-]+(?: [\w.\-]+){0,2}")
+_HEADING = re.compile(r"[\w .\-\"'`*/#|│>\t,;\r]{3,600}\n")
 _CELL_NAME = re.compile(r"[\w .\-\"'`*/#]{1,40}")
 _INSERT = re.compile(
     r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})"
@@ -51,6 +52,8 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             continue
         top = text.rfind("\n", max(0, start - 400), start) + 1
         done = text.find("\n", start, start + 400) + 1 or start + 400
+        if _HEADING.match(text, top) is None:
+            continue
         stop = text.find("\n", top, top + 600)
         heading = text[top : max(stop, top)]
         mark = next((sign for sign in "|│\t,;" if sign in heading), None)

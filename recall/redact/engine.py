@@ -20,6 +20,7 @@ from .rules_forms import FORM_RULES
 from .rules_vendor import VENDOR_RULES
 from .rules_vendor_more import MORE_VENDOR_RULES
 from .values import PLACEHOLDER
+from .view import beyond_ascii
 
 VENDOR_WEIGHT, CONTEXT_WEIGHT = 50, 30
 ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES + FORM_RULES
@@ -60,19 +61,23 @@ _TELLING = 600
 _JOINING = re.compile(r"[\s:=\"'`>|,]")
 
 
-def find(text: str) -> list[tuple[Span, str | None]]:
-    """Spans in order, not overlapping, each with the note that replaces it or None where it is a secret."""
+def find(text: str, beyond: frozenset[str] | None = None) -> list[tuple[Span, str | None]]:
+    """Spans in order, not overlapping, each with the note that replaces it or None where it is a secret.
+
+    ``beyond`` are the characters of the text that are not ASCII, where they are known.
+    """
     if is_hopeless(text):
         return []
     lower = fold(text)
+    beyond = frozenset(map(str.lower, beyond_ascii(text) if beyond is None else beyond))
     hits = _ANCHORS.find(text, lower)
     spans: list[Span] = list(_vendor(text, hits))
     names: list[tuple[int, int]] = []
     if hits.sought:
         spans.extend(_anchored(text, hits.sought, names))
-    spans.extend(assignments.find(text, lower, names))
+    spans.extend(assignments.find(text, lower, names, beyond))
     spans.extend(columns.find(text, lower, names, hits.words))
-    spans.extend(listed.find(text, lower, names, hits.words))
+    spans.extend(listed.find(text, lower, names, hits.words, beyond))
     if not pem.WORDS.isdisjoint(hits.words) and any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))
     if ":" in text and len(text) > pairs.SHORTEST:

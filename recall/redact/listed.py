@@ -21,7 +21,7 @@ _CODES = re.compile(
 _CODE_SIGNS = ("codes", "recovery keys", "backup keys", " tans", "codici", "códigos", "коды", "恢复代码", "恢复码", "备用码", "備用碼", "リカバリーコード", "バックアップコード", "복구 코드", "백업 코드")  # fmt: skip
 # One of these is in every text with such a sign.
 _CODE_WORDS = frozenset(("codes", "keys", "tans", "codici"))
-_CODE_LETTERS = re.compile(f"[{''.join(sorted({letter for sign in _CODE_SIGNS for letter in sign if letter > '~'}))}]")
+_CODE_LETTERS = frozenset(letter for sign in _CODE_SIGNS for letter in sign if letter > "~")
 _CODE = re.compile(
     r"(?<![\w\-])(?=[A-Za-z0-9\- ]*[0-9])(?:[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,5}|[A-Za-z0-9]{8,16}|[0-9]{4} [0-9]{4}(?: [0-9]{4}){0,2})(?![\w\-])"
 )
@@ -59,17 +59,17 @@ _PHRASE_WORDS = frozenset(
     ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase")
 )
 WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type"}
-_PHRASE_LETTERS = re.compile(
-    f"[{''.join(sorted({letter for sign in _PHRASE_SIGNS for letter in sign if letter > '~'}))}]"
-)
-_NEAR_PHRASE = re.compile("|".join(map(re.escape, _PHRASE_SIGNS)))
+_PHRASE_LETTERS = frozenset(letter for sign in _PHRASE_SIGNS for letter in sign if letter > "~")
+_QUOTES = frozenset("\"'`")
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 
 
-def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) -> Iterator[Span]:
-    ascii_only = text.isascii()
-    if not _CODE_WORDS.isdisjoint(words) or (not ascii_only and _CODE_LETTERS.search(lower) is not None):
-        yield from _codes(text, lower)
+def find(
+    text: str, lower: str, hits: list[tuple[int, int]], words: set[str], beyond: frozenset[str]
+) -> Iterator[Span]:
+    foreign = not _CODE_LETTERS.isdisjoint(beyond)
+    if not _CODE_WORDS.isdisjoint(words) or foreign:
+        yield from _codes(text, lower, foreign)
     if "kty" in words:
         done = 0
         for at in re.finditer(r"kty", text):
@@ -77,38 +77,37 @@ def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) ->
                 yield Span(member.start("v"), member.end("v"), "private-key", WEIGHT)
             done = at.end() + 2900
     if hits and ("{" in text or "type" in words):
-        yield from _members(text, hits)
+        yield from _members(text, hits, "type" in words)
     if ":\n" in text or ":\r\n" in text:
         yield from _sections(text, lower)
-    if (
-        not _PHRASE_WORDS.isdisjoint(words)
-        or "id.json" in lower
-        or (
-            not ascii_only
-            and _PHRASE_LETTERS.search(lower) is not None
-            and any(sign in lower for sign in _PHRASE_SIGNS[9:])
-        )
-    ):
-        yield from _phrases(text, lower)
+    signs = [sign for sign in _PHRASE_SIGNS[:9] if sign in words]
+    if not _PHRASE_LETTERS.isdisjoint(beyond):
+        signs += _PHRASE_SIGNS[9:]
+    if signs or "id.json" in lower:
+        yield from _phrases(text, lower, [*signs, "id.json"])
 
 
-def _heads(text: str, lower: str) -> Iterator[re.Match[str]]:
-    foreign = not lower.isascii() and _CODE_LETTERS.search(lower) is not None
+def _heads(text: str, lower: str, foreign: bool) -> Iterator[re.Match[str]]:
     for sign in _CODE_SIGNS:
         if not foreign and not sign.isascii():
             continue
-        at = lower.find(sign)
-        while at >= 0:
+        for at in _places(sign, lower):
             head = _CODES.search(text, max(0, at - 60), at + len(sign))
             if head is not None:
                 yield head
-            at = lower.find(sign, at + len(sign))
 
 
-def _codes(text: str, lower: str) -> Iterator[Span]:
+def _places(sign: str, lower: str) -> Iterator[int]:
+    at = lower.find(sign)
+    while at >= 0:
+        yield at
+        at = lower.find(sign, at + len(sign))
+
+
+def _codes(text: str, lower: str, foreign: bool) -> Iterator[Span]:
     """The codes behind a word for them: on its line, and on the lines below for as long as they hold nothing else."""
     done = 0
-    for head in _heads(text, lower):
+    for head in _heads(text, lower, foreign):
         if head.start() < done:
             continue
         same: re.Pattern[str] | None = None
@@ -141,14 +140,13 @@ def _codes(text: str, lower: str) -> Iterator[Span]:
             line_end = text.find("\n", position, position + 600)
 
 
-def _members(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
+def _members(text: str, hits: list[tuple[int, int]], typed: bool) -> Iterator[Span]:
     """``"Jwt": {"Key": …}``: the name of the object says what its plain member is; and a resource that has a type."""
     done = 0
     for start, end in hits:
-        yield from _by_type(text, start)
-        if start < done:
-            continue
-        if text.find("{", end, end + 60) < 0:
+        if typed or text[start - 1 : start] in _QUOTES:
+            yield from _by_type(text, start)
+        if start < done or text.find("{", end, end + 60) < 0:
             continue
         low = start
         while low > start - 60 and low > 0 and (text[low - 1].isalnum() or text[low - 1] in "_.-"):
@@ -177,7 +175,7 @@ def _by_type(text: str, start: int) -> Iterator[Span]:
             if " " not in member["v"] and is_weak_secret(member["v"], True) and not is_public_id(member["v"]):
                 yield Span(member.start("v"), member.end("v"), "secret", WEIGHT)
                 break
-    if text[start : start + 3].lower() == "key" and text[start - 1 : start] in ("'", '"', "`"):
+    if text[start : start + 3].lower() == "key" and text[start - 1 : start] in _QUOTES:
         key = _KEY_IS.match(text, start + 3)
         above = _OBJECT_ABOVE.search(text, max(0, start - 360), start) if key is not None else None
         if key is not None and above is not None and _section_key(above.group(1), key["v"]):
@@ -222,19 +220,19 @@ def _sections(text: str, lower: str) -> Iterator[Span]:
                 yield Span(member.start("v"), member.end("v"), said.kind, WEIGHT)
 
 
-def _phrases(text: str, lower: str) -> Iterator[Span]:
+def _phrases(text: str, lower: str, signs: list[str]) -> Iterator[Span]:
     """The words of a wallet behind a word for them, and its key as a list of bytes."""
     done = 0
-    for near in _NEAR_PHRASE.finditer(lower):
-        if near.start() < done:
+    for start, end in sorted((at, at + len(sign)) for sign in signs for at in _places(sign, lower)):
+        if start < done:
             continue
-        done = near.end() + 100
-        low, high = max(0, near.start() - 40), min(len(text), near.end() + 500)
-        for words in _WORD_LIST.finditer(text, near.end(), high):
+        done = end + 100
+        low, high = max(0, start - 40), min(len(text), end + 500)
+        for words in _WORD_LIST.finditer(text, end, high):
             count = len(re.findall(r"[a-z]{3,8}", words["v"]))
-            if words.start() - near.end() < 160 and count >= 12 and not _NO_PHRASE.search(words["v"]):
+            if words.start() - end < 160 and count >= 12 and not _NO_PHRASE.search(words["v"]):
                 done = words.end()
                 yield Span(words.start("v"), words.end("v"), "mnemonic", WEIGHT + 30)
-        for numbers in _BYTES.finditer(text, low, min(len(text), near.end() + 900)):
+        for numbers in _BYTES.finditer(text, low, min(len(text), end + 900)):
             if all(int(part) < 256 for part in numbers["v"].split(",")):
                 yield Span(numbers.start("v"), numbers.end("v"), "ledger-key", WEIGHT)

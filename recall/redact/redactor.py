@@ -268,7 +268,7 @@ def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[Found]:
         base = max(0, low - margin)
         while True:
             view = View(text[base : high + margin])
-            found = engine.find(view.text)
+            found = engine.find(view.text, view.beyond)
             if high + margin >= len(text) or not found or found[-1][0].end < len(view.text):
                 break
             margin *= 8  # what was found reaches the end of what was read: it may go on

@@ -20,8 +20,10 @@ _NOISE = re.compile(
     r"|(?<=\\)\\?(?:u00[19][bB]|x1[bB]|033|e)\[[0-9;]{0,20}[mK]"
     rf"|(?<=[{_CONTROL}])[{_CONTROL}]*)"
 )
-_ESCAPED_SIGNS = ("\\u001b[", "\\u001B[", "\\x1b[", "\\x1B[", "\\033[", "\\e[")
-_WIDE_SIGNS = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_ESCAPED_SIGN = re.compile(r"\\(?:u001[bB]|x1[bB]|033|e)\[")
+_WIDE_SIGNS = frozenset(
+    map(chr, (0xAD, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF))
+)
 # The signs of a wide keyboard that join a name and its value, each as long as the narrow one.
 _WIDE = (("\uff1a", ":"), ("\uff1d", "="), ("\u3000", " "), ("\u00a0", " "))
 # Letters of a wide keyboard and of the blocks that only dress letters up: each reads as the plain one, at the same place.
@@ -31,7 +33,8 @@ _DRESSED = {
     if len(plain := unicodedata.normalize("NFKC", chr(point))) == 1
     and ((plain.isascii() and plain.isalnum()) or plain in "-_")
 }
-_DRESSED_LETTER = re.compile("[\uff0d\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u24b6-\u24e9\U0001d400-\U0001d7ff]")
+_DRESSED_LETTERS = frozenset(map(chr, _DRESSED))
+_NARROW = bytes(range(128))
 _ENTITIES = {
     "&quot;": '"', "&#34;": '"', "&#x22;": '"', "&apos;": "'", "&#39;": "'", "&#x27;": "'", "&lt;": "<", "&#60;": "<",
     "&gt;": ">", "&#62;": ">", "&amp;": "&", "&#38;": "&", "&nbsp;": " ",
@@ -41,11 +44,11 @@ _ENTITY = re.compile("|".join(_ENTITIES))
 _PREFIXES = tuple(
     (signs, *at_lines(prefix))
     for signs, prefix in (
-        (("\n> ", "\n>> "), r"(?:> ?){1,4}"),
+        (("\n>",), r"(?:> ?){1,4}"),
         (("\t", "\u2192"), r"[ \t]{0,8}\d{1,7}(?:\u2192|\t)"),
         ((" | ", " |\n"), r"(?:[ ]{0,8}\d{1,7}|[\w.\-]{1,40}[-_]\d{1,3}[ ]{0,20}) \|(?: |$)"),
         (("\n+",), r"\+(?!\+\+ )"),
-        (("\n20", "\n[20"), r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+\-]\d\d:?\d\d)?\]? (?:std(?:out|err) F )?"),
+        (("\n2", "\n["), r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+\-]\d\d:?\d\d)?\]? (?:std(?:out|err) F )?"),
         (("]",), r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.\-]{1,60} [\w.\-/]{1,60}(?:\[\d{1,9}\])?: "),
         ((":", "-"), r"(?:[\w./\-]{1,120}[:\-])?(?P<n>\d{1,7})[:\-]"),
     )
@@ -55,23 +58,34 @@ _ONLY = re.compile(
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+\-]\d\d:?\d\d)?\]? "
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.\-]{1,60} [\w.\-/]{1,60}(?:\[\d{1,9}\])?: "
 )
+_HEADS = re.compile(r"\n[>+2\[]")
 _SAMPLE = 3000
 
 
+def beyond_ascii(text: str) -> frozenset[str]:
+    """The characters beyond ASCII that are in the text: nearly all are asked for by many, and hardly one is there."""
+    if text.isascii():
+        return frozenset()
+    return frozenset(text.encode("utf-8", "surrogatepass").translate(None, _NARROW).decode("utf-8", "surrogatepass"))
+
+
 class View:
-    """``text`` is what the rules read; ``original(start, end)`` gives the stretch it stands for."""
+    """``text`` is what the rules read; ``original(start, end)`` gives the stretch it stands for.
+
+    ``beyond`` holds all characters of the text that are not ASCII, and perhaps some that are gone from it.
+    """
 
     def __init__(self, original: str) -> None:
         self.text = original
         self._at: list[int] = []
         self._shift: list[int] = []
         self._wide: dict[int, int] = {}
-        plain = original.isascii()
-        if not plain:
+        self.beyond = beyond_ascii(original)
+        if self.beyond:
             for wide, narrow in _WIDE:
-                if wide in original:
+                if wide in self.beyond:
                     original = original.replace(wide, narrow)
-            if _DRESSED_LETTER.search(original) is not None:
+            if not _DRESSED_LETTERS.isdisjoint(self.beyond):
                 original = original.translate(_DRESSED)
             self.text = original
         cuts: list[tuple[int, int, str]] = []
@@ -80,8 +94,8 @@ class View:
             or "\x00" in original
             or "\x07" in original
             or "\x08" in original
-            or ("\\" in original and "[" in original and any(sign in original for sign in _ESCAPED_SIGNS))
-            or (not plain and _WIDE_SIGNS.search(original))
+            or ("\\" in original and _ESCAPED_SIGN.search(original) is not None)
+            or not _WIDE_SIGNS.isdisjoint(self.beyond)
         ):
             cuts += ((match.start(), match.end(), "") for match in _NOISE.finditer(original))
         if "&" in original and ("&quot;" in original or "&#" in original or "&lt;" in original or "&gt;" in original):
@@ -130,8 +144,9 @@ def _prefixes(text: str) -> Iterator[tuple[int, int, str]]:
         if match is not None:
             yield match.start(), match.end(), ""
         return
+    heads = set(_HEADS.findall(text))
     for signs, here, below in _PREFIXES:
-        if not any(sign in text for sign in signs) or (
+        if not any(sign in heads if sign[0] == "\n" else sign in text for sign in signs) or (
             len(text) > 2 * _SAMPLE
             and len(signs[0]) == 1
             and not any(lines(text[:_SAMPLE], here, below))

@@ -20,7 +20,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from recall.redact import Redactor, redact_text
 
@@ -75,11 +77,16 @@ def passes(folder: Path) -> dict[str, tuple[int, Callable[[], None]]]:
     whole = [joined[at : at + PIECE] for at in range(0, len(joined), PIECE)]
     size = _size(leaf for file in leaves for leaf in file)
     return {
-        "strings": (size, lambda: [_strings(file) for file in leaves] and None),
-        "entries": (size, lambda: [_entries(file) for file in files] and None),
-        "texts": (_size(texts), lambda: [redact_text(text) for text in texts] and None),
-        "whole": (_size(whole), lambda: [redact_text(text) for text in whole] and None),
+        "strings": (size, partial(_each, _strings, leaves)),
+        "entries": (size, partial(_each, _entries, files)),
+        "texts": (_size(texts), partial(_each, redact_text, texts)),
+        "whole": (_size(whole), partial(_each, redact_text, whole)),
     }
+
+
+def _each(read: Callable[[Any], object], pieces: Iterable[object]) -> None:
+    for piece in pieces:
+        read(piece)
 
 
 def _size(texts: Iterable[str]) -> int:

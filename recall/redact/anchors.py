@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import NamedTuple
 
-_LETTERS = "etaoinsrhldcumfpgwybvkxjqz"
-_PART = re.compile(r"[A-Za-z0-9]+")
-_WORD = re.compile(r"[A-Za-z0-9_\-]+")
+from .cores import Cores, trie
+
 _IN_WORDS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _ONLY_WORDS = bytes(point if point in _IN_WORDS else 32 for point in range(256))
 LONG = 20  # runs of this length with a dot behind them, and
@@ -50,76 +49,6 @@ class _Calls(NamedTuple):
 _NOTHING = _Calls((), (), ())
 
 
-class _Core(NamedTuple):
-    """The part of an anchor that is in a word, where in the anchor, and whether the word has to begin or end with it."""
-
-    anchor: str
-    at: int
-    begins: bool
-    ends: bool
-
-
-def _often(branch: tuple[str, set[str]]) -> tuple[int, str]:
-    """Letters in the order in which texts have them: the branch that fits is found soon."""
-    return (_LETTERS.find(branch[0].lower()) % 99, branch[0])
-
-
-def trie(words: Iterable[str]) -> str:
-    """One pattern for many literals that looks at each character once; the longest literal wins."""
-    branches: dict[str, set[str]] = defaultdict(set)
-    ends = False
-    for word in words:
-        if word:
-            branches[word[0]].add(word[1:])
-        else:
-            ends = True
-    parts = [re.escape(first) + trie(rest) for first, rest in sorted(branches.items(), key=_often)]
-    if not parts:
-        return ""
-    body = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
-    return f"{body}?" if ends and len(parts) > 0 and body.startswith("(?:") else body
-
-
-class _Cores:
-    """The cores of many anchors, and which of the anchors a word can have in it."""
-
-    def __init__(self, anchors: Iterable[str], shortest: int) -> None:
-        by_core: dict[str, list[_Core]] = defaultdict(list)
-        self.bare: list[str] = []  # anchors with less than that: they are sought in the whole text
-        for anchor in anchors:
-            run = max(_WORD.finditer(anchor), key=lambda found: len(found.group()), default=None)
-            if run is None or len(run.group()) < shortest:
-                self.bare.append(anchor)
-                continue
-            core = _Core(anchor, run.start(), run.start() > 0, run.end() < len(anchor))
-            by_core[run.group()].append(core)
-        self.cores = frozenset(by_core)
-        self._pattern = re.compile(trie(by_core))
-        self._by_hit = {
-            hit: tuple((len(core), held) for core, held in by_core.items() if hit.startswith(core)) for hit in by_core
-        }
-
-    def of(self, word: str, low: int) -> Iterator[tuple[int, str]]:
-        """The anchors that the word can be a part of from an offset on, and where each begins as seen from the word."""
-        hit = self._pattern.search(word, low)
-        while hit is not None:
-            yield from self._at(word, hit.start(), hit.group())
-            hit = self._pattern.search(word, hit.start() + 1)
-
-    def of_parts(self, word: str) -> Iterator[tuple[int, str]]:
-        """The same for anchors that count only where no letter or digit stands before them."""
-        for part in _PART.finditer(word):
-            hit = self._pattern.match(word, part.start())
-            if hit is not None:
-                yield from self._at(word, hit.start(), hit.group())
-
-    def _at(self, word: str, start: int, hit: str) -> Iterator[tuple[int, str]]:
-        for length, cores in self._by_hit[hit]:
-            for core in cores:
-                if not (core.begins and start) and not (core.ends and start + length < len(word)):
-                    yield start - core.at, core.anchor
-
-
 class Anchors:
     """``starts`` count where no letter or digit stands before them; ``sought`` are in lower case and count anywhere.
 
@@ -130,9 +59,9 @@ class Anchors:
     def __init__(
         self, starts: Iterable[str], sought: Iterable[str], words: Iterable[str], inner: Iterable[str] = ()
     ) -> None:
-        self._starts = _Cores(starts, 1)
-        self._sought = _Cores(sought, 2)
-        self._words = _Cores(words, 1)
+        self._starts = Cores(starts, 1)
+        self._sought = Cores(sought, 2)
+        self._words = Cores(words, 1)
         self._bare = _by_sign(anchor for anchor in self._sought.bare if anchor.isascii())
         self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
         if self._starts.bare:
@@ -145,20 +74,22 @@ class Anchors:
         self._calling: dict[bytes, _Calls] = {}
 
     def find(self, text: str, lower: str) -> Hits:
-        plain, low_plain = text.encode("ascii", "replace"), lower.encode("ascii", "replace")
+        plain = text.encode("ascii", "replace")
+        # two letters beyond ASCII become a letter of an anchor when lowered: then there are other words as well
+        changes = not text.isascii() and ("\u212a" in text or "\u0130" in text)
+        low_plain = lower.encode("ascii", "replace") if changes else plain.lower()
         hits = Hits([], [], [], set())
         starts: dict[int, bytes] = {}
         sought: dict[int, bytes] = {}
         spaced = plain.translate(_ONLY_WORDS)
         self._by_words(spaced, plain, low_plain, hits, starts, sought)
         if not text.isascii():
-            if "\u212a" in text or "\u0130" in text:
-                # two letters beyond ASCII become a letter of an anchor when lowered: then there are other words as well
+            if changes:
                 folded = text.replace("\u212a", "k").replace("\u0130", "i").encode("ascii", "replace")
                 self._by_words(folded.translate(_ONLY_WORDS), plain, low_plain, hits, starts, sought)
-            for anchor in self._wide:
-                for found in re.finditer(anchor, lower):
-                    _put(anchor.encode(), found.start(), sought)
+            for wide in self._wide:
+                for found in re.finditer(wide, lower):
+                    _put(wide.encode(), found.start(), sought)
         for sign, pattern, anchors in self._bare:
             if sign in low_plain:
                 for hit in pattern.finditer(low_plain):

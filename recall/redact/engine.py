@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from . import assignments, blobs, columns, listed, pairs, pem
-from .anchors import Anchors, Hits, trie
+from .anchors import Anchors, Hits
+from .cores import trie
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
 from .rules_commands import COMMAND_RULES

@@ -64,9 +64,7 @@ _QUOTES = frozenset("\"'`")
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 
 
-def find(
-    text: str, lower: str, hits: list[tuple[int, int]], words: set[str], beyond: frozenset[str]
-) -> Iterator[Span]:
+def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str], beyond: frozenset[str]) -> Iterator[Span]:
     foreign = not _CODE_LETTERS.isdisjoint(beyond)
     if not _CODE_WORDS.isdisjoint(words) or foreign:
         yield from _codes(text, lower, foreign)

@@ -11,6 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from . import blobs, engine
 from .known import Known
@@ -27,6 +28,9 @@ DEPTH = 200
 # Short strings in which nothing was found are remembered: types, names and paths come again and again.
 SHORT, MOST_PLAIN = 200, 4096
 _MIME_NAMES = ("mimeType", "mime_type", "media_type", "mediaType", "contentType", "content_type")
+_MIME = frozenset(_MIME_NAMES)
+_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
+_ENDS_JSON = frozenset("}] \t\r\n")
 _PLAIN_KEYS = re.compile(r"(?i)(?:name|key|variable|env|parameter|header|field|option|id)")
 _VALUE_KEYS = re.compile(
     r"(?i)(?:value|parametervalue|default|defaultvalue|content|secretvalue|secret_value|plaintext|stringvalue|val|data)"
@@ -67,15 +71,15 @@ class Redactor:
         cuts: list[Cut] = []
         areas = _windows(len(text))
         for _ in range(ROUNDS):
-            way = _Way(cuts)
-            made, stood, text = self._replaced(text, _found(text, areas), way, at)
-            if not made and len(self._values):
-                again = ((s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text))
-                made, stood, text = self._replaced(text, again, way, at)
-            if not made:
+            found = list(_found(text, areas))
+            if not found and len(self._values):
+                found = [(s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text)]
+            if not found:
                 if not cuts and len(text) <= SHORT and len(self._plain) < MOST_PLAIN:
                     self._plain.add(text)
                 break
+            way = _Way(cuts)
+            made, stood, text = self._replaced(text, found, way, at)
             cuts = _compose(cuts, made, way)
             areas = _around(stood, len(text))
         return text
@@ -84,12 +88,9 @@ class Redactor:
         """What was put where, in offsets of the text and of the result, and the result."""
         made: list[Cut] = []
         stood: list[int] = []
-        listed = list(found)
-        if not listed:
-            return made, stood, text
         parts: list[str] = []
         position = length = 0
-        for start, end, secret, kind, note in listed:
+        for start, end, secret, kind, note in found:
             put = note or self._placeholder(secret, kind, at, way(start))
             start, end = _around_mark(text, max(position, start), end)
             start = max(position, start)
@@ -120,15 +121,10 @@ class Redactor:
         return value
 
     def _object(self, value: dict[object, object], at: str, depth: int) -> dict[object, object]:
-        mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
-        said: str = next(
-            (
-                item
-                for key, item in value.items()
-                if isinstance(key, str) and isinstance(item, str) and len(item) < 80 and _PLAIN_KEYS.fullmatch(key)
-            ),
-            "",
-        )
+        mime = None
+        if not _MIME.isdisjoint(value):
+            mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
+        said = _said_by_pair(value)
         result: dict[object, object] = {}
         for key, item in value.items():
             name = key if isinstance(key, str) else ""
@@ -140,7 +136,7 @@ class Redactor:
             ):
                 result[self._key(key, at)] = blobs.note(mime, item)
                 continue
-            if said and name and _VALUE_KEYS.fullmatch(name) and isinstance(item, str | int):
+            if said and name and _is_value_key(name) and isinstance(item, str | int):
                 name = said
             new_key = self._key(key, at)
             while new_key in result:
@@ -159,16 +155,10 @@ class Redactor:
         )
 
     def _string(self, value: str, at: str, name: str) -> str:
-        held = value.strip()
-        if held[:1] in "{[" and held[-1:] in "}]" and len(held) > 8 and '"' in held:
-            parsed = _parsed(held)
-            if parsed is not None:
-                redacted = self._tree(parsed, at, name, 1)
-                if redacted != parsed:
-                    # only now is the layout given up; a text without secrets comes back as it was
-                    value = _same_style(held, redacted)
-        said = judge(name) if name and len(name) <= 120 else None
-        open_to_it = bool(value) and len(value) <= 20000 and PLACEHOLDER.search(value) is None
+        if value[-1:] in _ENDS_JSON:
+            value = self._json(value, at, name)
+        said = judge(name) if name and value and len(name) <= 120 and len(value) <= 20000 else None
+        open_to_it = said is not None and PLACEHOLDER.search(value) is None
         if said is not None and open_to_it and _by_name(value, said.kind, said.strength):
             lead = len(value) - len(value.lstrip())
             inner = value.strip()
@@ -177,18 +167,25 @@ class Redactor:
             kind = _vendor_kind(inner[skip:]) or said.kind
             put = self._placeholder(inner[skip:], kind, at, lead + skip)
             return value[:lead] + inner[:skip] + put + value[lead + len(inner) :]
-        if said is not None and value and not open_to_it and len(value) <= 20000:
+        if said is not None and not open_to_it:
             rest = unmarked(value)
             if rest != value and _by_name(rest, said.kind, said.strength):
                 return self._glued(value, said.kind, at)
-        if (
-            name
-            and name.lower().replace("_", "-") in ("authorization", "proxy-authorization", "cookie", "set-cookie")
-            and value
-        ):
+        if name and value and name[:1] in "aApPcCsS" and name.lower().replace("_", "-") in _HEADERS:
             prefix = f"{name}: "
             return self._with_prefix(prefix, value, at)
         return self.text(value, at=at)
+
+    def _json(self, value: str, at: str, name: str) -> str:
+        """A string that holds JSON is redacted as a tree; only then is its layout given up, if there was a secret."""
+        held = value.strip()
+        if held[:1] in "{[" and held[-1:] in "}]" and len(held) > 8 and '"' in held:
+            parsed = _parsed(held)
+            if parsed is not None:
+                redacted = self._tree(parsed, at, name, 1)
+                if redacted != parsed:
+                    return _same_style(held, redacted)
+        return value
 
     def _glued(self, value: str, kind: str, at: str) -> str:
         """The placeholders stay, what is glued to them goes."""
@@ -234,6 +231,25 @@ class Redactor:
         self._values.add(secret, kind)
         self._counts[kind] = self._counts.get(kind, 0) + 1
         return f"[REDACTED:{kind}#{number}]"
+
+
+@lru_cache(maxsize=4096)
+def _is_plain_key(key: str) -> bool:
+    return _PLAIN_KEYS.fullmatch(key) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_value_key(key: str) -> bool:
+    return _VALUE_KEYS.fullmatch(key) is not None
+
+
+def _said_by_pair(value: dict[object, object]) -> str:
+    """The name in an object that holds a name and a value side by side; empty where it is none."""
+    if any(isinstance(key, str) and _is_value_key(key) for key in value):
+        for key, item in value.items():
+            if isinstance(key, str) and isinstance(item, str) and len(item) < 80 and _is_plain_key(key):
+                return item
+    return ""
 
 
 def _windows(length: int) -> list[tuple[int, int]]:

@@ -6,7 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recall.redact import columns, listed, pem
-from recall.redact.anchors import DATA, LONG, LONGER, Anchors, trie
+from recall.redact.anchors import DATA, LONG, LONGER, Anchors
+from recall.redact.cores import trie
 from recall.redact.engine import _NAMES, _SOUGHT, _STARTS, fold
 from recall.redact.lines import at_lines, lines
 

@@ -23,7 +23,7 @@ from recall.index.database import Database
 from recall.models.endpoints import is_loopback
 from recall.models.failures import no_tools
 from recall.models.gate import ConsentGate
-from recall.models.narrow import narrowed
+from recall.models.narrow import citable_of, narrowed
 from recall.models.replies import InvalidReply, judge, read_object
 from recall.models.request import LocalChild, LocalModel, ModelReply, ModelRequest, Preparing, RemoteModel
 from recall.models.sending import CallLimits, Outgoing, Sender
@@ -93,7 +93,7 @@ class Road:
             return _or_invalid(lambda: validate(read_object(text, schema)))
         key, sent = cache_key(request, self.model), schema
         if is_loopback(self.model.endpoint):
-            sent = narrowed(schema, request.citable)
+            sent = narrowed(schema, citable_of(request.task))
         for value in self._kept(key, lambda text: validate(read_object(text, schema))):
             return value
 

@@ -76,17 +76,13 @@ Task = AnalysisTask | ReduceTask | PlacementTask
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One question. `content` is the user message; the prompt's instructions are the system message.
-
-    `citable`: the entry ids that a reply can cite, where it cites at all.
-    """
+    """One question. `content` is the user message; the prompt's instructions are the system message."""
 
     kind: RequestKind
     prompt: Prompt
     content: str
     task: Task | None
     max_output_tokens: int = 4096
-    citable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,6 @@ def chunk_request(chunk: Chunk, *, first: bool, only: bool) -> ModelRequest:
         prompt=prompts.load(PROMPT),
         content=fence.fenced([fence.entry_block(piece) for piece in chunk]),
         task=AnalysisTask(chunk, top=only),
-        citable=tuple(dict.fromkeys(piece.entry_id for piece in chunk)),
     )
 
 

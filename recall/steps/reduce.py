@@ -108,18 +108,12 @@ class _Reducer:
 
 def reduce_request(parts: Sequence[Part], *, top: bool) -> ModelRequest:
     """The request that joins these parts."""
-    cited = dict.fromkeys(entry_id for part in parts for facet in part.facets for entry_id in _cited(facet))
     return ModelRequest(
         kind="final" if top else "reduce",
         prompt=prompts.load(PROMPT),
         content=fence.fenced([_block(number, part) for number, part in enumerate(parts, start=1)]),
         task=ReduceTask(tuple(as_reply(part) for part in parts), top),
-        citable=tuple(cited),
     )
-
-
-def _cited(facet: Facet) -> list[str]:
-    return [one.entry_id for one in (*facet.evidence, *(finding.evidence for finding in facet.findings))]
 
 
 def as_reply(part: Part) -> Mapping[str, object]:

@@ -114,7 +114,7 @@ class ClaudeRecords(Records):
     def head(self) -> Head:
         return self._glance.head()
 
-    def take(self, value: object, place: Position, digest: str) -> Entry | None:
+    def take(self, value: object, place: Position, digest: str) -> Iterator[Entry]:
         self._glance.take(value, place.line)
         return super().take(value, place, digest)
 

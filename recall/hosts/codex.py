@@ -114,10 +114,10 @@ class CodexRecords(Records):
         self.subagent = head.sidechain
         return head
 
-    def take(self, value: object, place: Position, digest: str) -> Entry | None:
+    def take(self, value: object, place: Position, digest: str) -> Iterator[Entry]:
         begun = self._glance.known
         self._glance.take(value, place.line)
-        return super().take(value, place, digest) if begun else None
+        return super().take(value, place, digest) if begun else iter(())
 
     def about(self, record: Record) -> About:
         payload = record.get("payload", record)

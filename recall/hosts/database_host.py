@@ -266,8 +266,9 @@ class RowLog:
                 digest = _digest(row)
                 value = self._host.decoded(row)
                 del row
-                entry = records.take(value, place, digest)
-                if entry is not None:
+                taken = records.take(value, place, digest)
+                del value
+                for entry in taken:
                     yield entry
                     del entry
             if not len(records):

@@ -125,3 +125,19 @@ class Resumable:
     cwd: str | None
     version: str | None
     sidechain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HostProject:
+    """One project as its host records it.
+
+    `host_project_id` is the host's own id, stable there. `folders` are absolute paths as the host writes them.
+    `conversations` are ids of the host's conversations that the record names one by one; where it names none, a
+    conversation belongs by its folder.
+    """
+
+    host: str
+    host_project_id: str
+    name: str
+    folders: tuple[str, ...] = ()
+    conversations: frozenset[str] = frozenset()

@@ -97,9 +97,9 @@ class LogFile:
                 if value is None:
                     continue
                 seen = True
-                entry = records.take(value[0], place, digest)
+                taken = records.take(value[0], place, digest)
                 del value
-                if entry is not None:
+                for entry in taken:
                     yield entry
                     del entry  # while the next line is read, a long text is held by whoever wants it, or by nobody
             self._finish(file, status)

@@ -86,13 +86,13 @@ class PiRecords(Records):
     def head(self) -> Head:
         return self._glance.head()
 
-    def take(self, value: object, place: Position, digest: str) -> Entry | None:
+    def take(self, value: object, place: Position, digest: str) -> Iterator[Entry]:
         if not self._glance.known:
             self._glance.take(value, place.line)
-            return None
+            return iter(())
         if isinstance(value, dict) and value.get("type") in ("session", "title"):
             self.skip(place.line, "extra_header")
-            return None
+            return iter(())
         self._glance.take(value, place.line)
         self.subagent = self._glance.subagent
         return super().take(value, place, digest)

@@ -8,29 +8,16 @@ not there, has none, which is no error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from recall.hosts import host_projects
+from recall.hosts.host import HostProject
 from recall.settings import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class HostProject:
-    """One project as its host records it.
-
-    `host_project_id` is the host's own id, stable there. `folders` are absolute paths as the host writes them.
-    `conversations` are ids of the host's conversations that the record names one by one; where it names none, a
-    conversation belongs by its folder.
-    """
-
-    host: str
-    host_project_id: str
-    name: str
-    folders: tuple[str, ...] = ()
-    conversations: frozenset[str] = frozenset()
+__all__ = ["READERS", "SWITCHERS", "HostProject", "project_records"]
 
 
 # Host -> what reads its records; [] where its store is not there. Raises SourceError for a store that cannot be read.
-READERS: dict[str, Callable[[Settings], Sequence[HostProject]]] = {}
+READERS: dict[str, Callable[[Settings], Sequence[HostProject]]] = dict(host_projects.READERS)
 
 # Host -> its public call that switches a conversation's directory: (settings, the host's conversation id, folder) ->
 # {"switched": bool, "code": str or None, "message": str}. A host without one cannot.

@@ -8,7 +8,7 @@ files and lines but their numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recall.hosts import text
@@ -88,6 +88,10 @@ class Records:
         """What the record says. Raises WrongShape."""
         raise NotImplementedError
 
+    def split(self, record: dict[str, object]) -> list[dict[str, object]]:
+        """A record that holds what several said (a call and its result) as one record for each."""
+        return [record]
+
     def added(self, about: About, found: Reading) -> None:
         """After an entry was put into the tree: what it does to the others."""
 
@@ -101,15 +105,19 @@ class Records:
         """A line that is JSON but no entry."""
         self.notes.add(code, number, SENTENCES[code])
 
-    def take(self, value: object, place: Position, digest: str) -> Entry | None:
-        """The entry of a record, without marks; None for a value that is none. Empties the record."""
+    def take(self, value: object, place: Position, digest: str) -> Iterator[Entry]:
+        """The entry of a record, without marks, or its entries; none for a value that is no record. Empties it."""
         if not isinstance(value, dict):
             self.skip(place.line, "not_an_object")
-            return None
-        return self.entry(value, place, digest)
+            return
+        for record in self.split(value):
+            entry = self.entry(record, place, digest)
+            if entry is not None:
+                yield entry
+                del entry
 
     def entry(self, record: dict[str, object], place: Position, digest: str) -> Entry | None:
-        """The same, for a record that is an object."""
+        """The entry of one record, or of one part of it."""
         about = self.about(record)
         try:
             found = self.read(record)

@@ -11,18 +11,20 @@ from recall.hosts import database
 from recall.hosts.claude_code import ClaudeCode
 from recall.hosts.codex import Codex
 from recall.hosts.database_host import DatabaseHost
+from recall.hosts.gemini import Gemini
 from recall.hosts.hermes import Hermes
 from recall.hosts.host import Host
 from recall.hosts.jsonl import Lines
 from recall.hosts.log_host import LogHost
+from recall.hosts.opencode import OpenCode
 from recall.hosts.parse import BadLine, Decoded
 from recall.hosts.paths import open_source
 from recall.hosts.pi import Omp, Pi
 from recall.settings import Settings
 from recall.types import SourceRef
 
-LOG_HOSTS: tuple[LogHost, ...] = (Omp(), Pi(), ClaudeCode(), Codex())
-DATABASE_HOSTS: tuple[DatabaseHost, ...] = (Hermes(),)
+LOG_HOSTS: tuple[LogHost, ...] = (Omp(), Pi(), ClaudeCode(), Codex(), Gemini())
+DATABASE_HOSTS: tuple[DatabaseHost, ...] = (Hermes(), OpenCode())
 _ALL: tuple[Host, ...] = (*LOG_HOSTS, *DATABASE_HOSTS)
 _BY_NAME: dict[str, Host] = {host.name: host for host in _ALL}
 HOSTS: tuple[str, ...] = tuple(_BY_NAME)

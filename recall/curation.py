@@ -177,7 +177,7 @@ class Curator:
                 known = stored.placeholders(connection, before.conversation_no)
         redactor = Redactor(known)
         staging = Staging(self._run.database.staging())
-        size = standing.fingerprint.size
+        size = max(standing.fingerprint.size, standing.fingerprint.content_bytes)
         with self._run.cancellation.torn(), open_log(source, redactor, cancelled=self._run.cancellation) as log:
             for reached in staging.fill(log.entries()):
                 self._run.cancellation.check()

@@ -91,6 +91,8 @@ def filters_of(
         tuple(dict.fromkeys(roles)),
         tuple(hidden),
         delegates="delegates" in request.include,
+        automation="automation" in request.include,
+        archived="archived" in request.include,
         window=request.window,
         narrow_roles=bool(request.roles),
     )

@@ -12,6 +12,19 @@ from recall.types import ROLES
 MOST_MONTHS = 24  # a window of more is not asked of the index: it leaves too much
 
 
+_UNIQUE = 16  # an id of so many characters is nobody else's; shorter ones are unique in their conversation
+
+
+def same_record(one: str, other: str) -> str:
+    """The condition on two rows of entries that one is a copy of the other, as forks begin with copies.
+
+    The bytes say so, or an id that is unique everywhere together with the text: some hosts write the id of the fork
+    into every copy.
+    """
+    alike = f"length({other}.entry_id) >= {_UNIQUE} AND {one}.role = {other}.role AND {one}.text = {other}.text"
+    return f"{one}.entry_id = {other}.entry_id AND ({one}.sha256 = {other}.sha256 OR ({alike}))"
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a match has to be. `hidden` are marks that keep an entry out; numbers, not ids."""
@@ -20,6 +33,8 @@ class Filters:
     roles: tuple[str, ...]
     hidden: tuple[str, ...] = ()
     delegates: bool = False
+    automation: bool = False
+    archived: bool = False
     window: Window = ALWAYS
     conversation_no: int | None = None
     topic_nos: tuple[int, ...] | None = None
@@ -32,10 +47,11 @@ class Filters:
     def conversations(self) -> str:
         """The condition on a conversation `c`."""
         clauses = ["c.profile_no = :profile"]
-        if not self.delegates and self.conversation_no is None:
-            clauses.append("c.sidechain = 0")
-        if self.conversation_no is not None:
+        if self.conversation_no is not None:  # what is asked for by name is not hidden
             clauses.append("c.conversation_no = :conversation")
+        else:
+            shown = {"sidechain": self.delegates, "automation": self.automation, "archived": self.archived}
+            clauses += [f"c.{column} = 0" for column, asked in shown.items() if not asked]
         if self.without:
             clauses.append("c.conversation_no NOT IN (SELECT value FROM json_each(:without))")
         if self.project_no is not None:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from recall import labels
-from recall.index.filters import Filters
+from recall.index.filters import Filters, same_record
 
 
 def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
@@ -72,7 +72,7 @@ def first_copies(connection: sqlite3.Connection, filters: Filters, numbers: Iter
         f"""
         SELECT mine.entry_no, (
             SELECT e.entry_no FROM entries AS e JOIN conversations AS c USING (conversation_no)
-            WHERE e.entry_id = mine.entry_id AND e.sha256 = mine.sha256 AND {filters.entries()}
+            WHERE {same_record("e", "mine")} AND {filters.entries()}
             ORDER BY coalesce(c.started_at, 0), c.conversation_no LIMIT 1) AS first
         FROM json_each(:chosen) AS chosen JOIN entries AS mine ON mine.entry_no = chosen.value
         """,

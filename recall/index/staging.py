@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from recall.index import fulltext
+from recall.index.filters import same_record
 from recall.types import Entry, Mark, Position
 
 _CREATE = """
@@ -29,11 +30,11 @@ SELECT seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool,
 FROM temp.staged_entries
 """
 # A fork begins with a copy of what it was forked from. The conversation that was indexed first keeps the copied part.
-_COPIED = """
+_COPIED = f"""
 UPDATE temp.staged_entries SET copied = 1
 WHERE EXISTS (
     SELECT 1 FROM entries e JOIN conversations c ON c.conversation_no = e.conversation_no
-    WHERE e.entry_id = staged_entries.entry_id AND e.sha256 = staged_entries.sha256
+    WHERE {same_record("e", "staged_entries")}
       AND c.profile_no = :profile AND c.conversation_no < :before)
 """
 _SLASH_COMMAND = re.compile(r"\s*/[\w:-]+\s*")

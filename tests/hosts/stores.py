@@ -39,29 +39,29 @@ def lines(path: Path, *records: object) -> Path:
 # --- OMP and Pi -------------------------------------------------------------------------------------------------
 
 
-def _pi_message(number: int, role: str, text: str) -> dict[str, object]:
+def _pi_message(host: str, number: int, role: str, text: str) -> dict[str, object]:
     call = {"type": "toolCall", "id": "k1", "name": "bash", "arguments": COMMAND}
     body: dict[str, object] = {"role": role, "content": [{"type": "text", "text": text}]}
     if role == "call":
         body = {"role": "assistant", "content": [call]}
     elif role == "tool":
         body |= {"role": "toolResult", "toolCallId": "k1", "toolName": "bash", "isError": False}
-    parent = f"m{number - 1}" if number else None
-    return {"type": "message", "id": f"m{number}", "parentId": parent, "timestamp": DAY % number, "message": body}
+    parent = f"{host}{number - 1}" if number else None
+    return {"type": "message", "id": f"{host}{number}", "parentId": parent, "timestamp": DAY % number, "message": body}
 
 
-def _pi(folder: Path, extra: dict[str, object]) -> Path:
+def _pi(host: str, folder: Path, extra: dict[str, object]) -> Path:
     header = {"type": "session", "version": 3, "id": uuid(1), "timestamp": DAY % 0, "cwd": CWD}
-    said = [_pi_message(number, role, text) for number, (role, text) in enumerate(TURNS)]
+    said = [_pi_message(host, number, role, text) for number, (role, text) in enumerate(TURNS)]
     return lines(folder / f"2026_{uuid(1)}.jsonl", header | extra, *said)
 
 
 def omp(home: Path) -> Path:
-    return _pi(home / ".omp/agent/sessions/-kiln", {"titleSource": "auto"})
+    return _pi("o", home / ".omp/agent/sessions/-kiln", {"titleSource": "auto"})
 
 
 def pi(home: Path) -> Path:
-    return _pi(home / ".pi/agent/sessions/--home-dev-kiln--", {})
+    return _pi("p", home / ".pi/agent/sessions/--home-dev-kiln--", {})
 
 
 # --- Claude Code ------------------------------------------------------------------------------------------------

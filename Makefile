@@ -14,7 +14,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types pytest bench lock clean python-is-good
+.PHONY: help demo test test-hosts lint types pytest bench lock clean python-is-good
 
 # A path of the caller's would put other code in front of what is locked here.
 unexport PYTHONPATH
@@ -22,6 +22,7 @@ unexport PYTHONPATH
 help:
 	@echo "make demo    the product on invented conversations (installs into .venv-demo)"
 	@echo "make test    lint, types, and all tests (installs into .venv)"
+	@echo "make test-hosts   the real host programs, installed from the package indexes into build/ and scratch homes"
 	@echo "make lint    ruff"
 	@echo "make types   mypy, strict"
 	@echo "make bench DATA=FOLDER   the benchmarks, on a labelled set"
@@ -34,6 +35,9 @@ demo: .venv-demo/.ready
 	@$(DEMO_PY) fixtures/demo.py
 
 test: lint types pytest
+
+test-hosts: .venv/.ready
+	$(PY) -m tests.hosts.real
 
 lint: .venv/.ready
 	$(PY) -m ruff check .

@@ -37,7 +37,6 @@ class Session:
         assert not result.is_error, result.structured_content
         return dict(result.structured_content)
 
-
     def indexed(self, file: Path) -> str:
         """Index a log, however long that takes here; its conversation."""
         while (answered := self.document("index", file=str(file))).get("state") == "running":

@@ -9,33 +9,15 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.indexing.product import PI_FOLDER, long
+from tests.process.held import Model
 from tests.process.world import PATIENCE
-from tests.shared import ROOT
 from tests.surfaces.served import Served, environment
-
-
-@dataclass(frozen=True)
-class Model:
-    """What the held model was asked, over all processes."""
-
-    folder: Path
-
-    @property
-    def sent(self) -> list[str]:
-        """A digest of each request."""
-        path = self.folder / "sent"
-        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-
-    def go(self) -> None:
-        """Hold nothing any more."""
-        (self.folder / "go").touch()
 
 
 @pytest.fixture
@@ -53,13 +35,7 @@ def source(home: Path) -> Path:
 
 @pytest.fixture
 def env(home: Path, model: Model) -> dict[str, str]:
-    made = environment(home, model="openai/scripted", api_base="http://127.0.0.1:9/v1", batch_calls="500")
-    injected = Path(__file__).parent / "injected"
-    return made | {
-        "HISTORY_RECALL_CONCURRENCY": "1",
-        "HELD_MODEL": str(model.folder),
-        "PYTHONPATH": f"{injected}{os.pathsep}{ROOT}",
-    }
+    return model.environment(home)
 
 
 def _until(condition: Callable[[], Any]) -> Any:

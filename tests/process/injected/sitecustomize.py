@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from recall.surfaces import job_calls
 from tests.process import driver
 from tests.process.provider import Provider
 
@@ -28,3 +29,5 @@ class Held(Provider):
 
 vars(driver)["Provider"] = Held  # the driver makes its provider by this name
 driver.with_model({"sent": str(FOLDER / "sent"), "limits": {"grace_seconds": 0.5}})
+# On a slow machine a call over MCP would be answered before it can be cancelled.
+vars(job_calls)["PATIENCE"] = 600.0

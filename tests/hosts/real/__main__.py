@@ -1,0 +1,100 @@
+"""`make test-hosts`: each program in its own scratch home, from a first conversation to recalling it in a second.
+
+Prints what each program came to, and fails where one that is installed does not pass. `--only NAME` takes some of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from recall.prompts import capability
+from tests.hosts.real.home import Failed, Home
+from tests.hosts.real.programs import PROGRAMS, CannotInstall, Program
+from tests.hosts.real.scripted_model import ANSWER, QUESTION, RECALL, RECALLED, ScriptedModel
+
+
+def main() -> int:
+    """Run them; 0 where every one that is installed passed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cache", type=Path, default=Path("build/hosts"), help="where the programs are installed")
+    parser.add_argument("--only", action="append", choices=[program.name for program in PROGRAMS])
+    given = parser.parse_args()
+    chosen = [program for program in PROGRAMS if given.only is None or program.name in given.only]
+    failures = [program.name for program in chosen if not _passes(program, given.cache.resolve())]
+    _say(f"{len(chosen) - len(failures)} of {len(chosen)} did not fail" + (f"; failed: {failures}" if failures else ""))
+    return 1 if failures else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _passes(program: Program, cache: Path) -> bool:
+    try:
+        program.install(cache)
+    except CannotInstall as reason:
+        _say(f"{program.name}: SKIPPED, it cannot be installed here: {reason}")
+        return True
+    scratch = Path(tempfile.mkdtemp(prefix=f"history-recall-{program.name}-"))
+    try:
+        with ScriptedModel() as model:
+            home = Home(scratch, program, cache, model.port)
+            for step in (_first_conversation, _by_hand, _package):
+                _say(f"{program.name}: {step(program, home, model)}")
+    except Failed as failure:
+        _say(f"{program.name}: FAILED: {failure}")
+        return False
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return True
+
+
+def _first_conversation(program: Program, home: Home, _model: ScriptedModel) -> str:
+    said = home.run(program.ask(QUESTION))
+    if ANSWER not in said:
+        raise Failed(f"the first conversation was not answered: {said[-800:]}")
+    listed = home.run(["history-recall", "conversations"])
+    if program.name not in listed:
+        raise Failed(f"its conversation is not listed: {listed[-800:]}")
+    home.run(["history-recall", "index-all"])
+    return "a conversation was made, found and indexed"
+
+
+def _by_hand(program: Program, home: Home, model: ScriptedModel) -> str:
+    if program.by_hand is None:
+        return "has no MCP of its own that could be set up by hand"
+    program.by_hand(home.folder, home.run)
+    _recalls(program, home, model)
+    return "with the MCP server added by hand a second conversation recalled the first"
+
+
+def _recalls(program: Program, home: Home, model: ScriptedModel) -> None:
+    before = len(model.requests)
+    said = home.run(program.ask(RECALL))
+    if f"{RECALLED} {ANSWER}" not in said:
+        raise Failed(f"the second conversation did not recall the first: {said[-1500:]}")
+    asked = [str(request) for _, request in model.requests[before:]]
+    if not any(capability()[:60] in text or repr(capability()[:60])[1:-1] in text for text in asked):
+        _say(f"{program.name}: note: the static text is not among what this program sent to the model")
+
+
+def _package(program: Program, home: Home, model: ScriptedModel) -> str:
+    before = home.files()
+    home.run(["history-recall", "hosts", "install", program.name])
+    home.run(["history-recall", "hosts", "uninstall", program.name])
+    if home.files() != before:
+        left = sorted(set(home.files().items()) ^ set(before.items()))
+        raise Failed(f"uninstalling did not leave the home as it was: {left[:10]}")
+    home.run(["history-recall", "hosts", "install", program.name])
+    _recalls(program, home, model)
+    home.run(["history-recall", "hosts", "uninstall", program.name])
+    return "with its package installed a second conversation recalled the first; uninstalling left the home as it was"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""The host programs: how each is installed, pointed at the scripted model, asked something, given the tools by hand.
+
+Facts of the programs were found by running them; versions are pinned where newer ones do not install. A program that
+cannot be installed here is skipped with its reason, one that is installed has to pass.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+Environment = dict[str, str]
+INSTALL_SECONDS = 1800
+
+
+class CannotInstall(Exception):
+    """The package index does not give the program here."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program. `by_hand`: adds the tools over MCP, as docs/tools.md says; it gets the home and runs a command."""
+
+    name: str
+    packages: tuple[str, ...]
+    configure: Callable[[Path, int], None]
+    variables: Callable[[Path, int], Environment]
+    ask: Callable[[str], list[str]]
+    by_hand: Callable[[Path, Callable[[list[str]], str]], None] | None = None
+    python: bool = False
+
+    def folder(self, cache: Path) -> Path:
+        """Where its commands are, once it is installed."""
+        return cache / self.name / ("bin" if self.python else "node_modules/.bin")
+
+    def install(self, cache: Path) -> None:
+        """Install it, unless it is there. Raises CannotInstall."""
+        done = cache / self.name / ".installed"
+        if done.exists():
+            return
+        done.parent.mkdir(parents=True, exist_ok=True)
+        if self.python:
+            _run([sys.executable, "-m", "venv", str(done.parent)], done.parent)
+            _run([str(done.parent / "bin/pip"), "install", "--quiet", *self.packages], done.parent)
+        else:
+            (done.parent / "package.json").write_text('{"private": true}')
+            _run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *self.packages], done.parent)
+            bun = done.parent / "node_modules/bun/install.js"
+            if bun.exists():
+                _run(["node", str(bun)], done.parent)
+        done.touch()
+
+
+def _run(command: list[str], folder: Path) -> None:
+    try:
+        subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_SECONDS,
+            check=True,
+        )
+    except FileNotFoundError as error:
+        raise CannotInstall(f"there is no {command[0]} here") from error
+    except subprocess.TimeoutExpired as error:
+        raise CannotInstall(f"{command[0]} did not end in {INSTALL_SECONDS} seconds") from error
+    except subprocess.CalledProcessError as error:
+        raise CannotInstall(f"{command[0]} said: {error.stderr.strip()[-300:]}") from error
+
+
+def _nothing(_home: Path, _port: int) -> None:
+    """It is configured by its environment."""
+
+
+def _plain(_home: Path, _port: int) -> Environment:
+    return {}
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _provider(port: int) -> Mapping[str, object]:
+    model = {"id": "scripted", "name": "Scripted", "contextWindow": 128_000, "maxTokens": 8000}
+    return {
+        "scripted": {
+            "baseUrl": f"http://127.0.0.1:{port}/v1",
+            "api": "openai-completions",
+            "apiKey": "sk-local",
+            "models": [model],
+        }
+    }
+
+
+def _omp(home: Path, port: int) -> None:
+    # JSON is YAML too.
+    _write(home / ".omp/agent/models.yml", json.dumps({"providers": _provider(port)}))
+
+
+def _pi(home: Path, port: int) -> None:
+    _write(home / ".pi/agent/models.json", json.dumps({"providers": _provider(port)}))
+
+
+def _codex(home: Path, port: int) -> None:
+    _write(
+        home / ".codex/config.toml",
+        '# made for this test\nmodel = "scripted"\nmodel_provider = "local"\n\n'
+        '[model_providers.local]\nname = "local"\n'
+        f'base_url = "http://127.0.0.1:{port}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n',
+    )
+
+
+def _hermes(home: Path, port: int) -> None:
+    _write(
+        home / ".hermes/config.yaml",
+        "model:\n  default: scripted\n  provider: custom\n"
+        f"  base_url: http://127.0.0.1:{port}/v1\n  api_key: sk-local\n",
+    )
+
+
+def _claude(_home: Path, port: int) -> Environment:
+    return {
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
+        "ANTHROPIC_API_KEY": "sk-local",
+        "DISABLE_TELEMETRY": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "IS_SANDBOX": "1",
+        "MCP_TIMEOUT": "300000",
+        "MCP_TOOL_TIMEOUT": "300000",
+    }
+
+
+def _claude_by_hand(_home: Path, run: Callable[[list[str]], str]) -> None:
+    run(["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"])
+
+
+def _codex_by_hand(home: Path, run: Callable[[list[str]], str]) -> None:
+    run(["codex", "mcp", "add", "history-recall", "--", "history-recall", "mcp"])
+    config = home / ".codex/config.toml"
+    # Ten seconds to start are the default, too few for a busy machine; `codex exec` waits only for what is required.
+    longer = "[mcp_servers.history-recall]\nrequired = true\nstartup_timeout_sec = 300\ntool_timeout_sec = 600\n"
+    config.write_text(config.read_text().replace("[mcp_servers.history-recall]\n", longer))
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(
+        "claude-code",
+        ("@anthropic-ai/claude-code",),
+        _nothing,
+        _claude,
+        lambda text: ["claude", "-p", text, "--output-format", "json", "--allowedTools", "mcp__history-recall"],
+        _claude_by_hand,
+    ),
+    Program(
+        "codex",
+        ("@openai/codex",),
+        _codex,
+        lambda home, port: {"OPENAI_API_KEY": "sk-local"},
+        lambda text: ["codex", "exec", "--skip-git-repo-check", text],
+        _codex_by_hand,
+    ),
+    Program(
+        "omp",
+        ("bun@1.3", "@oh-my-pi/pi-coding-agent@18.2.3"),
+        _omp,
+        _plain,
+        lambda text: ["omp", "--model", "scripted/scripted", "-p", text, "--no-lsp", "--auto-approve"],
+    ),
+    Program(
+        "pi",
+        ("@earendil-works/pi-coding-agent",),
+        _pi,
+        _plain,
+        lambda text: ["pi", "--provider", "scripted", "--model", "scripted", "-p", text],
+    ),
+    Program(
+        "hermes",
+        ("hermes-agent==0.19.0",),
+        _hermes,
+        lambda home, port: {"HERMES_HOME": str(home / ".hermes")},
+        lambda text: ["hermes", "chat", "-Q", "--yolo", "-q", text],
+        python=True,
+    ),
+)

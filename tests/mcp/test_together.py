@@ -75,7 +75,7 @@ def test_a_cancelled_index_call_leaves_a_job_that_can_be_taken_up(
     with connect(model.environment(home)) as session:
         steps: list[str] = []
 
-        async def told(_count: float, _total: float | None, message: str | None) -> None:
+        async def told(progress: float, total: float | None, message: str | None) -> None:
             steps.append(message or "")
 
         async def cancelled() -> None:

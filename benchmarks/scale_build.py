@@ -2,7 +2,7 @@
 
 What is left out is what comes before staging: reading a log, redacting and analysing it. None of that reaches the
 index but through the values made here. A conversation gets two facets with findings, as an analysis would give it,
-and its facets join one of a few hundred topics. Conversations are committed some at a time: a commit each would measure
+and its facets join one of some topics. Conversations are committed some at a time: a commit each would measure
 the disk's flushes.
 """
 
@@ -40,7 +40,7 @@ from recall.types import (
 )
 
 PROFILE = "default"
-_TOPICS = 400
+_TOPICS = 150
 _COMMIT = 50  # conversations
 
 

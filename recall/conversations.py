@@ -26,19 +26,6 @@ from recall.settings import Settings
 from recall.timewindow import iso
 from recall.types import SourceRef, SourceWarning
 
-STATES = (
-    "new",
-    "indexed",
-    "changed",
-    "grown",
-    "queued",
-    "empty",
-    "invalid",
-    "too_large",
-    "gone",
-    "unreadable",
-    "forgotten",
-)
 _PROBLEM_STATES = {
     "source_empty": "empty",
     "invalid_source": "invalid",

@@ -13,7 +13,6 @@ from recall.hosts.reading import missing, read_record
 from recall.index import stored
 from recall.index.database import Database
 from recall.index.members import Member
-from recall.redact import Redactor
 from recall.settings import Settings
 from recall.types import Position, SourceRef
 
@@ -27,6 +26,8 @@ def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
     catalogue = conversations.catalogue_of(settings, database)
 
     def original(conversation: sqlite3.Row, entry_id: str) -> str:
+        from recall.redact import Redactor  # a page without originals needs none of its rules
+
         source = _where(catalogue, conversation)
         number = conversation["conversation_no"]
         with database.read() as connection:

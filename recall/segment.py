@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from recall import segment_ranges
 from recall.stem import stem
@@ -41,18 +42,34 @@ def _set(table: str) -> str:
     return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in _pairs(table))
 
 
-_WORD, _RUN, _SYMBOL = _set(segment_ranges.WORD), _set(segment_ranges.RUN), _set(segment_ranges.SYMBOL)
 _JOIN = r"[_\-./:\\@#+=~%$&]"  # punctuation that holds a compound word together
 _COMPOUND = rf"(?:--?|[.#@$%_])?[{{word}}]+(?:{_JOIN}+[{{word}}]+)*(?:\+\+|\#)?"
 _ASCII_TOKEN = re.compile(_COMPOUND.format(word="A-Za-z0-9"))
-_TOKEN = re.compile(rf"(?P<word>{_COMPOUND.format(word=_WORD)})|(?P<run>[{_RUN}]+)|(?P<symbol>[{_SYMBOL}])")
+_ASCII_WORDS = re.compile("[A-Za-z0-9]+")
 _CHUNK = re.compile(r"[^\x00-\x20]+")
-_WORDS = re.compile(f"[{_WORD}]+")
-_UNASSIGNED = re.compile(f"([^{_set(segment_ranges.ASSIGNED)}]+)")
-_ACCENTS = {code: None for low, high in _pairs(segment_ranges.ACCENT) for code in range(low, high + 1)}
 # HTTPServer -> HTTP Server, getID -> get ID, x2Go -> x2 Go, but IDs and E0308 stay.
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z][0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F) if not chr(code).isalnum()}
+
+
+class _Wide(NamedTuple):
+    """What texts beyond ASCII are cut by. It takes a while to make, and many a search needs none of it."""
+
+    token: re.Pattern[str]
+    words: re.Pattern[str]
+    unassigned: re.Pattern[str]
+    accents: Mapping[int, None]
+
+
+@cache
+def _wide() -> _Wide:
+    word, run, symbol = (_set(of) for of in (segment_ranges.WORD, segment_ranges.RUN, segment_ranges.SYMBOL))
+    return _Wide(
+        re.compile(rf"(?P<word>{_COMPOUND.format(word=word)})|(?P<run>[{run}]+)|(?P<symbol>[{symbol}])"),
+        re.compile(f"[{word}]+"),
+        re.compile(f"([^{_set(segment_ranges.ASSIGNED)}]+)"),
+        {code: None for low, high in _pairs(segment_ranges.ACCENT) for code in range(low, high + 1)},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +85,15 @@ def fold(text: str) -> str:
     """Compatibility forms, width and accents folded; case is kept (it divides words)."""
     if text.isascii():
         return text
-    if _UNASSIGNED.search(text):
+    if _wide().unassigned.search(text):
         return "".join(
-            piece if index % 2 else _fold_assigned(piece) for index, piece in enumerate(_UNASSIGNED.split(text))
+            piece if index % 2 else _fold_assigned(piece) for index, piece in enumerate(_wide().unassigned.split(text))
         )
     return _fold_assigned(text)
 
 
 def _fold_assigned(text: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_ACCENTS))
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_wide().accents))
 
 
 def lower(text: str) -> str:
@@ -91,8 +108,8 @@ def plain(text: str) -> str:
 
 def _caseless(text: str) -> str:
     return "".join(
-        piece if index % 2 else piece.casefold().translate(_ACCENTS)
-        for index, piece in enumerate(_UNASSIGNED.split(text))
+        piece if index % 2 else piece.casefold().translate(_wide().accents)
+        for index, piece in enumerate(_wide().unassigned.split(text))
     )
 
 
@@ -112,7 +129,7 @@ def _typed(chunk: str) -> Iterator[tuple[str, str]]:
         for found in _ASCII_TOKEN.findall(chunk):
             yield "word", found
     else:  # every step of this pattern asks three large sets, so it is kept for what needs it
-        for match in _TOKEN.finditer(chunk):
+        for match in _wide().token.finditer(chunk):
             yield match.lastgroup or "word", match.group()
 
 
@@ -192,7 +209,11 @@ def pairs(run: str) -> tuple[str, ...]:
 def _compound(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if len(text) <= LONGEST and text.isascii() and text.islower() and text.isalpha():
         return (stem(text),), ()
-    pieces = [piece for run in _WORDS.findall(text) for piece in _CAMEL.split(run)]
+    pieces = [
+        piece
+        for run in (_ASCII_WORDS if text.isascii() else _wide().words).findall(text)
+        for piece in _CAMEL.split(run)
+    ]
     parts = tuple(stem(lower(cut)) for piece in pieces for cut in _cuts(piece))
     if len(text) > LONGEST or (len(pieces) == 1 and len(pieces[0]) == len(text)):
         return parts, ()

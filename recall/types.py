@@ -27,6 +27,20 @@ Mark = Literal[
 FindingStatus = Literal["decided", "worked", "failed", "found", "open", "superseded"]
 
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool", "summary", "system")
+# Of a source, as it is listed.
+STATES: tuple[str, ...] = (
+    "new",
+    "indexed",
+    "changed",
+    "grown",
+    "queued",
+    "empty",
+    "invalid",
+    "too_large",
+    "gone",
+    "unreadable",
+    "forgotten",
+)
 FINDING_STATUSES: tuple[FindingStatus, ...] = ("decided", "worked", "failed", "found", "open", "superseded")
 
 

@@ -1,32 +1,20 @@
-"""The rows of the operations table: each takes the session and checked arguments and calls one workflow."""
+"""The rows of the operations table: each takes the session and checked arguments and calls one workflow.
+
+A workflow is imported when it is called: a search needs no analyser, and starts in the time that searching takes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recall import (
-    binding,
-    browser,
-    consents,
-    conversations,
-    doctor,
-    dryrun,
-    indexer,
-    jobs,
-    originals,
-    origins,
-    reader,
-    searcher,
-    sources,
-    status,
-    timewindow,
-)
+from recall import search_request, timewindow
 from recall.hosts.catalogue import HOSTS
 from recall.run import now_ms
 from recall.settings import SCOPES
-from recall.surfaces import job_calls, keeping_commands, project_commands
+from recall.surfaces import keeping_commands, project_commands
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
+from recall.types import STATES
 
 Arguments = Mapping[str, object]
 Answer = dict[str, object]
@@ -60,16 +48,22 @@ def _window(arguments: Arguments) -> timewindow.Window:
 
 def _hinted(session: Session, answer: Answer) -> Answer:
     """The answer, with an offer to bind the caller's folder where one is due."""
+    from recall import binding
+
     hint = binding.hint_of(session.settings, session.for_reading(), session.here(), now_ms())
     return answer if hint is None else answer | {"project_hint": hint}
 
 
 def _status(session: Session, arguments: Arguments) -> Answer:
+    from recall import status
+
     cost = bool(arguments.get("cost"))
     return status.status(session.settings, session.for_reading(), cost=cost, here=session.here())
 
 
 def _conversations(session: Session, arguments: Arguments) -> Answer:
+    from recall import conversations
+
     answer = conversations.conversations(
         session.settings,
         session.for_reading(),
@@ -84,18 +78,27 @@ def _conversations(session: Session, arguments: Arguments) -> Answer:
 
 
 def _sources_list(session: Session, _arguments: Arguments) -> Answer:
+    from recall import sources
+
     return sources.listing(session.settings, session.for_reading())
 
 
 def _sources_add(session: Session, arguments: Arguments) -> Answer:
+    from recall import sources
+
     return sources.add(session.run(), str(arguments["path"]))
 
 
 def _sources_remove(session: Session, arguments: Arguments) -> Answer:
+    from recall import sources
+
     return sources.remove(session.run(), str(arguments["path"]))
 
 
 def _index(session: Session, arguments: Arguments) -> Answer:
+    from recall import consents, dryrun, indexer
+    from recall.surfaces import job_calls
+
     file, force = str(arguments["file"]), bool(arguments.get("force"))
     if arguments.get("dry_run"):
         return dryrun.one(session.settings, session.for_reading(), file, session.cancellation, force=force)
@@ -107,6 +110,9 @@ def _index(session: Session, arguments: Arguments) -> Answer:
 
 
 def _index_all(session: Session, arguments: Arguments) -> Answer:
+    from recall import dryrun, indexer
+    from recall.surfaces import job_calls
+
     sessions, calls = _optional_number(arguments, "sessions"), _optional_number(arguments, "calls")
     if arguments.get("dry_run"):
         return dryrun.batch(session.settings, session.for_reading(), sessions, session.cancellation)
@@ -116,39 +122,57 @@ def _index_all(session: Session, arguments: Arguments) -> Answer:
 
 
 def _jobs_list(session: Session, _arguments: Arguments) -> Answer:
+    from recall import jobs
+
     return jobs.listing(session.settings, session.for_reading())
 
 
 def _jobs_follow(session: Session, arguments: Arguments) -> Answer:
+    from recall import jobs
+
     job_id = str(arguments["job"])
     return jobs.follow(session.settings, session.for_reading(), job_id, session.report, session.cancellation)
 
 
 def _jobs_cancel(session: Session, arguments: Arguments) -> Answer:
+    from recall import jobs
+
     return jobs.cancel(session.run(), str(arguments["job"]))
 
 
 def _repair(session: Session, arguments: Arguments) -> Answer:
+    from recall import indexer
+
     return indexer.repair(session.run(), _text(arguments, "topic"))
 
 
 def _rebuild(session: Session, _arguments: Arguments) -> Answer:
+    from recall import indexer
+
     return indexer.rebuild(session.run())
 
 
 def _consent_show(session: Session, _arguments: Arguments) -> Answer:
+    from recall import consents
+
     return consents.show(session.settings, session.for_reading())
 
 
 def _consent_grant(session: Session, _arguments: Arguments) -> Answer:
+    from recall import consents
+
     return consents.grant(session.run())
 
 
 def _consent_revoke(session: Session, _arguments: Arguments) -> Answer:
+    from recall import consents
+
     return consents.revoke(session.run())
 
 
 def _doctor(session: Session, arguments: Arguments) -> Answer:
+    from recall import doctor
+
     if arguments.get("rebuild_text_index"):
         return doctor.rebuild_text_index(session.settings, session.for_work())
     return doctor.doctor(session.settings, session.for_reading(), deep=bool(arguments.get("deep")))
@@ -182,6 +206,8 @@ def _mcp(session: Session, _arguments: Arguments) -> Answer:
 
 
 def _search(session: Session, arguments: Arguments) -> Answer:
+    from recall import origins, searcher
+
     request = searcher.SearchRequest(
         queries=_texts(arguments, "queries") or (" ".join(_texts(arguments, "query")),),
         mode=_text(arguments, "mode") or "keyword",
@@ -212,6 +238,8 @@ def _search(session: Session, arguments: Arguments) -> Answer:
 
 
 def _read(session: Session, arguments: Arguments) -> Answer:
+    from recall import originals, origins, reader
+
     request = reader.ReadRequest(
         conversation_id=str(arguments["conversation"]),
         entry_id=_text(arguments, "entry"),
@@ -235,6 +263,8 @@ def _read(session: Session, arguments: Arguments) -> Answer:
 
 
 def _browse(session: Session, arguments: Arguments) -> Answer:
+    from recall import browser, origins
+
     request = browser.BrowseRequest(
         topic_id=_text(arguments, "topic"),
         history=bool(arguments.get("history")),
@@ -297,7 +327,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _conversations,
         (
             Parameter("host", "Only of this host.", choices=HOSTS),
-            Parameter("state", "Only in this state.", choices=conversations.STATES),
+            Parameter("state", "Only in this state.", choices=STATES),
             Parameter("project", "Only of this project: its id, its name, . for the current one, or git:PATH."),
             *_LIMIT_CURSOR,
         ),
@@ -367,16 +397,18 @@ OPERATIONS: tuple[Operation, ...] = (
         _search,
         (
             Parameter("query", "What to look for.", positional=True, required=True, many=True),
-            Parameter("mode", "How to search (this version: keyword).", choices=searcher.MODES),
+            Parameter("mode", "How to search (this version: keyword).", choices=search_request.MODES),
             *_SCOPE,
             Parameter("topic", "Only conversations of this topic."),
             Parameter("conversation", "Only in this conversation."),
-            Parameter("role", "Only entries of this role; may be repeated.", many=True, choices=searcher.ROLES),
-            Parameter("include", "What is left out by default; may be repeated.", many=True, choices=searcher.INCLUDES),
+            Parameter("role", "Only entries of this role; may be repeated.", many=True, choices=search_request.ROLES),
+            Parameter(
+                "include", "What is left out by default; may be repeated.", many=True, choices=search_request.INCLUDES
+            ),
             *_TIME,
             Parameter("exclude", "CONVERSATION or CONVERSATION/ENTRY already seen; may be repeated.", many=True),
-            Parameter("sort", "The order of what was found.", choices=searcher.SORTS),
-            Parameter("limit", "How many conversations.", "number", minimum=1, maximum=searcher.MOST),
+            Parameter("sort", "The order of what was found.", choices=search_request.SORTS),
+            Parameter("limit", "How many conversations.", "number", minimum=1, maximum=search_request.MOST),
             Parameter("cursor", "The next page, as the page before named it."),
             Parameter("explain", "Show the parts of each score.", "flag"),
         ),

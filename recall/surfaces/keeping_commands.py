@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recall import forgetting
 from recall.errors import ArgumentError
-from recall.forgetting import Wanted
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 
@@ -20,8 +18,10 @@ def _text(arguments: Arguments, name: str) -> str | None:
 
 
 def _forget(session: Session, arguments: Arguments) -> Answer:
+    from recall import forgetting
+
     names = (_text(arguments, name) for name in ("conversation", "project", "before"))
-    wanted = Wanted(*names)
+    wanted = forgetting.Wanted(*names)
     if arguments.get("unforget"):
         if wanted.conversation is None or arguments.get("dry_run"):
             raise ArgumentError("usage", "--unforget takes one CONVERSATION", "see `history-recall forget --help`")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recall import assigning, binding, moving, projects
 from recall.hosts.catalogue import HOSTS
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
@@ -19,18 +18,26 @@ def _text(arguments: Arguments, name: str) -> str | None:
 
 
 def _list(session: Session, _arguments: Arguments) -> Answer:
+    from recall import projects
+
     return projects.listing(session.settings, session.for_reading(), session.here())
 
 
 def _create(session: Session, arguments: Arguments) -> Answer:
+    from recall import projects
+
     return projects.create(session.run(), str(arguments["name"]))
 
 
 def _rename(session: Session, arguments: Arguments) -> Answer:
+    from recall import projects
+
     return projects.rename(session.run(), session.here(), str(arguments["project"]), str(arguments["name"]))
 
 
 def _bind(session: Session, arguments: Arguments) -> Answer:
+    from recall import binding
+
     # A person who types the command has agreed to what it does; an agent has to bring the user's yes.
     return binding.bind(
         session.run(),
@@ -44,11 +51,15 @@ def _bind(session: Session, arguments: Arguments) -> Answer:
 
 
 def _move(session: Session, arguments: Arguments) -> Answer:
+    from recall import moving
+
     conversation, project = str(arguments["conversation"]), str(arguments["project"])
     return moving.move(session.run(), session.here(), conversation, project, with_cwd=bool(arguments.get("with_cwd")))
 
 
 def _rebind(session: Session, arguments: Arguments) -> Answer:
+    from recall import binding
+
     return binding.rebind(
         session.run(),
         session.here(),
@@ -59,6 +70,8 @@ def _rebind(session: Session, arguments: Arguments) -> Answer:
 
 
 def _adopt(session: Session, arguments: Arguments) -> Answer:
+    from recall import binding
+
     return binding.adopt(
         session.run(),
         session.here(),
@@ -69,18 +82,26 @@ def _adopt(session: Session, arguments: Arguments) -> Answer:
 
 
 def _decline(session: Session, arguments: Arguments) -> Answer:
+    from recall import binding
+
     return binding.decline(session.run(), session.here(), _text(arguments, "folder"))
 
 
 def _archive(session: Session, arguments: Arguments) -> Answer:
+    from recall import projects
+
     return projects.archive(session.run(), session.here(), str(arguments["project"]), undo=bool(arguments.get("undo")))
 
 
 def _delete(session: Session, arguments: Arguments) -> Answer:
+    from recall import projects
+
     return projects.delete(session.run(), session.here(), str(arguments["project"]))
 
 
 def _assign(session: Session, arguments: Arguments) -> Answer:
+    from recall import assigning
+
     host = str(arguments["from_host"])
     if arguments.get("dry_run"):
         return assigning.plan(session.settings, session.for_reading(), host)
@@ -88,10 +109,14 @@ def _assign(session: Session, arguments: Arguments) -> Answer:
 
 
 def _revert(session: Session, arguments: Arguments) -> Answer:
+    from recall import assigning
+
     return assigning.revert(session.run(), str(arguments["journal"]))
 
 
 def _for_agents(session: Session, arguments: Arguments) -> Answer:
+    from recall import binding
+
     action = arguments["action"]
     if action == "show":
         return _list(session, arguments)

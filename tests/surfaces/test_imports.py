@@ -20,10 +20,10 @@ HEAVY = (
     *("asyncio", "concurrent", "email", "http", "importlib.metadata", "jsonschema", "litellm", "mcp", "pydantic"),
     *("referencing", "rich", "sqlite_fts4", "subprocess", "tenacity", "urllib.request"),
 )
-# `status` names the endpoint that a request would go to; `read` looks at the source, whose title is redacted as it is
-# seen. Neither asks a model.
+# What looks at sources redacts their titles as it sees them; `status` names the endpoint that a request would go to.
 ALLOWED = {
-    "status": ("recall.models",),
+    "status": ("recall.redact.", "recall.models"),
+    "conversations": ("recall.redact.",),
     "read": ("recall.redact.",),
 }
 _PROGRAM = """

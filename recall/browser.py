@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recall import cursor as cursors
 from recall import scope as scopes
+from recall import topic_life
 from recall.errors import ArgumentError
 from recall.index import catalogue, reads
 from recall.index.database import Database, profile_number
@@ -128,22 +129,30 @@ class _View:
         topic = catalogue.topic(self._connection, self._number, topic_id)
         if topic is None:
             raise _no_topic(topic_id)
-        head = {"topic": {"topic_id": topic["topic_id"], "title": topic["title"], "state": topic["state"]}}
+        heirs = catalogue.heirs(self._connection, topic["topic_no"]) if topic["state"] == "retired" else []
+        if len(heirs) == 1 and not self._request.history:  # all of it went to one place, so that is what it became
+            topic, heirs = catalogue.topic(self._connection, self._number, heirs[0]) or topic, []
+        about: dict[str, object] = {"topic_id": topic["topic_id"], "title": topic["title"], "state": topic["state"]}
         if topic["topic_id"] != topic_id:
-            head["topic"]["asked_for"] = topic_id
+            about["asked_for"] = topic_id
+        if heirs:
+            about["became"] = heirs
+        head: dict[str, object] = {"topic": about}
         number = int(topic["topic_no"])
         if self._request.history:
             return head | self._page(
                 "history",
                 lambda first, limit: catalogue.events(self._connection, self._number, number, first, limit),
-                _event,
+                topic_life.event,
                 _NO_EVENT,
             )
         return head | self._page(
             "conversations",
             lambda first, limit: self._conversations(number, first, limit),
             lambda row: self._conversation(row, number),
-            "No conversation is in this topic",
+            f"This topic was retired; its facets went to {', '.join(heirs)}"
+            if heirs
+            else "No conversation is in this topic",
         )
 
     def _page(
@@ -269,46 +278,6 @@ def _finding(row: sqlite3.Row, rules_version: int) -> dict[str, object]:
         "sha256": row["sha256"],
         "quote": safe(row["quote"], rules_version),
     }
-
-
-_SAYS = {
-    "created": "Created",
-    "joined": "A facet joined",
-    "left": "A facet left",
-    "moved": "A facet moved",
-    "redefined": "Redefined",
-    "merged": "Merged",
-    "retired": "Retired: nothing is left in it",
-    "revived": "Revived",
-}
-
-
-def _event(row: sqlite3.Row) -> dict[str, object]:
-    before, after = json.loads(row["before"]), json.loads(row["after"])
-    return {
-        "at": iso(row["at"]),
-        "kind": row["kind"],
-        "topic_id": row["topic_id"],
-        "conversation_id": row["conversation_id"],
-        "reason": row["reason"],
-        "words": _sentence(row["kind"], row["reason"], before, after),
-        "before": before,
-        "after": after,
-    }
-
-
-def _sentence(kind: str, reason: str, before: Mapping[str, object], after: Mapping[str, object]) -> str:
-    """An event in words."""
-    said = _SAYS.get(kind, kind.capitalize())
-    facet = after.get("facet") or before.get("facet")
-    old, new = before.get("title"), after.get("title")
-    if facet:
-        said += f': "{facet}"'
-    elif old and new and old != new:
-        said += f': "{old}" is now "{new}"'
-    elif new or old:
-        said += f' as "{new or old}"'
-    return f"{said}. {reason}" if reason else f"{said}."
 
 
 def _answer(

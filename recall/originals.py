@@ -72,6 +72,7 @@ class Originals:
         self._database = database
         self._incoming = incoming  # its source is held against what was read of it when it is published
         self._catalogue: Catalogue | None = None
+        self._sources: dict[int, SourceRef] = {}  # where they were found; what stands there is looked at each time
 
     def look(self, member: Member, entry_ids: Sequence[str]) -> Callable[[], str | None]:
         """A job for any thread: the code of what is wrong with these records of the member's source, or None."""
@@ -86,11 +87,13 @@ class Originals:
             places = _places(connection, member.conversation_no, entry_ids)
         if self._catalogue is None:
             self._catalogue = conversations.catalogue_of(self._settings, self._database)
+        number = member.conversation_no
         try:
-            source = _where(self._catalogue, conversation)
+            source = self._sources.get(number) or _where(self._catalogue, conversation)
         except SourceError as error:
             code = error.code
             return lambda: code
+        self._sources[number] = source
         return lambda: _fault(source, places)
 
     def health(self) -> Callable[[Member], str | None]:

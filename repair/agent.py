@@ -16,7 +16,7 @@ from recall import prompts
 from recall.errors import ModelError
 from recall.hashing import canonical_json
 from recall.index.members import Member
-from recall.models.turns import ToolCall, Turn, TurnRequest
+from recall.models.turns import ToolCall, Turn, TurnRequest, assistant_message
 from recall.steps.asking import Meter
 from repair import context, serving
 from repair.case import Case
@@ -131,15 +131,19 @@ class Agent:
             return None
         self._wordy = 0
         _, least = context.compose(first, self.records, self.case, 0, self._measure)
-        room = self.room - least - context.room_for(turn, self._measure) - _STATUS_ROOM
+        spare = self.room - least - _STATUS_ROOM
+        turn = context.cut_short(turn, spare * 2 // 3, self._measure)
+        spare -= context.size_of(assistant_message(turn), self._measure)
         faults = await self._look(turn.calls)
         results: list[Result] = []
         served: dict[tuple[str, str], int] = {}
         for place, call in enumerate(turn.calls, start=1):
+            # Each call that is left needs room for a short answer.
+            room = spare - context.SHORT_ANSWER * (len(turn.calls) - place) - context.FRAME
             result = self._serve(call, place, len(turn.calls), served, faults, room)
             if isinstance(result, Proof):
                 return result
-            room -= sum(self._measure(block.text) + self._measure(block.head) for block in result.blocks)
+            spare -= self._measure(result.text) + context.ENVELOPE
             results.append(result)
         self.records.append(Record(turn, tuple(results)))
         return None

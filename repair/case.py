@@ -18,20 +18,45 @@ from repair.limits import Limits
 from repair.proof import Audited, Proof, Seen, Verdict
 from repair.receipts import Delivery
 from repair.selection import Audit
-from repair.state import Frozen
+from repair.state import EntryText, Frozen
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page to be handed out: of a member of a subject, or of its end (None)."""
+
+    page_id: str
+    number: int
+    member: Member | None
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan that was taken, with what has to be covered for it. `proposal_id` is a digest of the plan."""
+    """A plan that was taken, with the pages to cover for each subject. `proposal_id` is a digest of the plan."""
 
     proposal_id: str
     plan: TopicPlan
-    subjects: tuple[Subject, ...]
+    subjects: tuple[tuple[Subject, tuple[Page, ...]], ...]
 
     @classmethod
     def of(cls, plan: TopicPlan, view: Frozen) -> Proposal:
-        return cls(derived_id("pr", repr(plan)), plan, draft.subjects(view, plan))
+        subjects = [(subject, _pages(subject)) for subject in draft.subjects(view, plan)]
+        return cls(derived_id("pr", repr(plan)), plan, tuple(subjects))
+
+    @property
+    def pages(self) -> list[Page]:
+        """All pages, in order."""
+        return [page for _, pages in self.subjects for page in pages]
+
+    @property
+    def members(self) -> list[Member]:
+        """Every final member of every subject."""
+        return [member for subject, _ in self.subjects for member in subject.members]
+
+
+def _pages(subject: Subject) -> tuple[Page, ...]:
+    members: list[Member | None] = [*subject.members, None]
+    return tuple(Page(proof.page_id(subject, one), number, one) for number, one in enumerate(members, start=1))
 
 
 @dataclass
@@ -45,6 +70,7 @@ class Case:
     audited: dict[str, Member] = field(default_factory=dict)
     deferred: dict[str, str] = field(default_factory=dict)
     deliveries: list[Delivery] = field(default_factory=list)
+    chars: dict[tuple[str, str, str], int] = field(default_factory=dict)  # lengths of the entries that were opened
     notes: dict[tuple[str, str], str] = field(default_factory=dict)  # (conversation id, entry id) -> note
     pages: dict[str, tuple[str, str | None]] = field(default_factory=dict)  # page id -> (subject, facet or the end)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -56,11 +82,22 @@ class Case:
 
     def reached(self, member: Member, entry_id: str, sha256: str) -> int:
         """How far an entry was delivered from its beginning."""
-        return receipts.reached(self.deliveries, member.conversation_id, entry_id, sha256)
+        key = (member.conversation_id, entry_id, sha256)
+        return receipts.reached(self.deliveries, *key) if key in self.chars else 0
+
+    def deliver(self, member: Member, entry_id: str, found: EntryText, start: int, text: str) -> None:
+        """Something of an entry is handed out."""
+        self.chars[member.conversation_id, entry_id, found.sha256] = len(found.text)
+        self.deliveries.append(receipts.delivery(member, entry_id, found.sha256, start, text))
 
     def receipts(self, member: Member) -> list[Receipt]:
-        """The receipts of this run."""
-        return receipts.fresh(self.view, member, self.deliveries)
+        """The receipts of this run: those that the proof will find."""
+        return [
+            Receipt(member.facet_id, member.sha256, one.entry_id, one.sha256, chars)
+            for one in member.cited
+            if (chars := self.chars.get((member.conversation_id, one.entry_id, one.sha256)))
+            and self.reached(member, one.entry_id, one.sha256) >= chars
+        ]
 
     def any_receipt(self, member: Member) -> Receipt | None:
         """A receipt of this run, or of an earlier published one."""
@@ -89,17 +126,10 @@ class Case:
             if facet.conversation_id != member.conversation_id
         }
 
-    def hand_out(self, subject: Subject, member: Member | None) -> str:
-        """The id of a subject's page (None: the end page), handed out from now on."""
-        page_id = proof.page_id(subject, member)
-        self.pages[page_id] = (subject.key, member.facet_id if member is not None else None)
-        return page_id
-
     def proved(self, *, with_plan: bool) -> Proof:
         """The proof as far as the run has come. Raises Missing with the first piece that it lacks."""
         plan = self.proposal.plan if with_plan and self.proposal is not None else None
-        subjects = self.proposal.subjects if with_plan and self.proposal is not None else ()
-        needed = [proof.page_id(subject, member) for subject in subjects for member in (*subject.members, None)]
+        needed = [page.page_id for page in self.proposal.pages] if with_plan and self.proposal is not None else []
         wanted = [self.view.member(move.facet_id) for move in plan.moves] if plan else list(self.audited.values())
         older = [receipts.earlier(self.view, one) for one in wanted if one is not None and not self.receipts(one)]
         run = Proof(
@@ -118,7 +148,7 @@ class Case:
         same = replace(self)
         same.audited, same.deferred = dict(self.audited), dict(self.deferred)
         same.deliveries, same.notes = list(self.deliveries), dict(self.notes)
-        same.pages, same.verdicts = dict(self.pages), dict(self.verdicts)
+        same.pages, same.verdicts, same.chars = dict(self.pages), dict(self.verdicts), dict(self.chars)
         return same
 
     def state(self) -> str:

@@ -23,7 +23,11 @@ Message = Mapping[str, object]
 Measure = Callable[[str], int]
 _INCOMING = 12  # incoming facets that the opening shows
 _NUDGE = "Only tool calls are read. Call a tool, or end with finish, alone in its turn."
-_CALL_ROOM = 220  # what a short answer may take
+# Room in units of the measure (bytes, of which tokens need fewer): a short answer, the ids and keys around a message,
+# the host's words and the fence around a text.
+SHORT_ANSWER = 160
+ENVELOPE = 120
+FRAME = 320
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +101,15 @@ def size_of(message: Message, measure: Measure) -> int:
     return measure(canonical_json(message))
 
 
-def room_for(turn: Turn, measure: Measure) -> int:
-    """What a turn's own words and the short answers to its calls take."""
-    return size_of(assistant_message(turn), measure) + _CALL_ROOM * max(1, len(turn.calls))
+def cut_short(turn: Turn, room: int, measure: Measure) -> Turn:
+    """The turn with as many of its calls, in their order, as leave room for their answers: at least one."""
+    kept, size = 0, 0
+    for call in turn.calls:
+        size += measure(call.name) + measure(call.arguments) + ENVELOPE + SHORT_ANSWER
+        if kept and size > room:
+            break
+        kept += 1
+    return replace(turn, calls=turn.calls[:kept])
 
 
 def _opening(case: Case, detail: Detail) -> Message:
@@ -155,11 +165,9 @@ def _covered(result: Result, case: Case) -> bool:
 def _checked(entry: tuple[str, str], case: Case) -> bool:
     """Whether every member of the proposal that rests on this entry was checked."""
     checked = {verdict.facet_id for verdict in case.verdicts.values()}
-    subjects = case.proposal.subjects if case.proposal is not None else ()
     members = [
         one.facet_id
-        for subject in subjects
-        for one in subject.members
+        for one in (case.proposal.members if case.proposal is not None else ())
         if one.conversation_id == entry[0] and any(cited.entry_id == entry[1] for cited in one.cited)
     ]
     return bool(members) and checked.issuperset(members)

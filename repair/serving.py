@@ -17,12 +17,11 @@ from recall.shown import piece_end
 from recall.steps.evidence import fold
 from repair import draft, receipts
 from repair.case import Case, Proposal
-from repair.draft import Health, Refused, Subject
-from repair.proof import Missing, Proof, Verdict, page_id
-from repair.receipts import delivery
+from repair.draft import Health, Refused
+from repair.proof import Missing, Proof, Verdict
 
 SHORT_HASH = 12
-_LISTED = 32  # of what is left to do, as many as one turn can do
+_LISTED = 10  # of what is left to do of each kind: so it is read, covered and checked side by side, in one turn's calls
 Arguments = Mapping[str, Any]  # checked against the tool's schema
 
 
@@ -105,13 +104,17 @@ def _pages(blocks: Sequence[Block], most: int, paper: Paper) -> list[tuple[Block
     return pages
 
 
-def member_block(case: Case, member: Member, code: str | None) -> Block:
-    """A facet: its words, and what it cites. `code`: why its source is deferred."""
+def member_block(case: Case, member: Member, code: str | None, *, brief: bool = False) -> Block:
+    """A facet: its words, and what it cites. `code`: why its source is deferred. `brief`: without what was read."""
     head = [f"facet_id {quoted(member.facet_id)}", "incoming" if member.conversation_id in case.incoming else "history"]
     if code is not None:
         head.append(f"deferred ({code})")
-    words = {"title": member.title, "description": member.description, "aliases": list(member.aliases[:4])}
-    return Block(", ".join(head), canonical_json(words | {"cites": cites(member)}))
+    words: dict[str, object] = {"title": member.title, "description": member.description}
+    if member.aliases and not brief:
+        words["aliases"] = list(member.aliases[:4])
+    if not brief or not case.receipts(member):
+        words |= {"cites": cites(member)}
+    return Block(", ".join(head), canonical_json(words))
 
 
 def cites(member: Member, most: int = 12) -> list[dict[str, object]]:
@@ -147,7 +150,7 @@ def read(case: Case, arguments: Arguments, fault: str | None, room: int, measure
     text = found.text[start:end]
     if measure(text) > room:
         return full()
-    case.deliveries.append(delivery(member, entry_id, found.sha256, start, text))
+    case.deliver(member, entry_id, found, start, text)
     reached = case.reached(member, entry_id, found.sha256)
     place = f"characters {start}-{end} of {len(found.text)}"
     block = Block(f"entry_id {quoted(entry_id)}, {place}", text)
@@ -157,7 +160,7 @@ def read(case: Case, arguments: Arguments, fault: str | None, room: int, measure
 
 def _standing(case: Case, member: Member, entry_id: str, reached: int, chars: int) -> dict[str, object]:
     """How far an entry is read, with the receipt where it is read to its end."""
-    head: dict[str, object] = {"facet_id": member.facet_id, "entry_id": entry_id, "chars": chars, "read_to": reached}
+    head: dict[str, object] = {"chars": chars, "read_to": reached}
     if reached < chars:
         return head | {"next_offset": reached}
     ids = [receipts.receipt_id(one) for one in case.receipts(member) if one.entry_id == entry_id]
@@ -187,32 +190,34 @@ def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     except Refused as refusal:
         return error(f"refused_{refusal.code}", refusal.message)
     case.proposal = Proposal.of(plan, case.view)
-    covered = [{"topic": one.key, "members": len(one.members)} for one in case.proposal.subjects]
+    covered = [{"topic": one.key, "members": len(one.members)} for one, _ in case.proposal.subjects]
     return Result({"proposal_id": case.proposal.proposal_id, "to_cover_in_full": covered})
 
 
 def standing(case: Case) -> dict[str, object]:
     """Where the run is: what is to be read next, and of a proposal what is to be covered and checked."""
     if case.proposal is None:
-        wanted = [case.audited[facet_id] for facet_id in case.unread()]
-        return {"to_read": _to_read(case, wanted), "proposal_id": None}
+        return {"to_read": _to_read(case, [case.audited[facet_id] for facet_id in case.unread()]), "proposal_id": None}
     moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
     wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
+    read = {one.facet_id: case.receipts(one) for one in case.proposal.members}
+    wanted += [one for one in case.proposal.members if not read[one.facet_id]]
     to_cover: list[dict[str, object]] = []
     unchecked: list[dict[str, object]] = []
     misfits: list[str] = []
-    for subject in case.proposal.subjects:
-        wanted += [one for one in subject.members if not case.receipts(one)]
-        pages = [page_id(subject, one) for one in (*subject.members, None)]
-        missing = [number for number, page in enumerate(pages, start=1) if page not in case.pages]
+    for subject, pages in case.proposal.subjects:
+        missing = [page.number for page in pages if page.page_id not in case.pages]
         if missing:
             to_cover.append({"topic": subject.key, "pages": missing[:_LISTED], "end_page": len(pages)})
-        for page, member in zip(pages, subject.members, strict=False):
-            ids = [receipts.receipt_id(one) for one in case.receipts(member)]
-            if page in case.pages and page not in case.verdicts and ids:
-                unchecked.append({"page_id": page, "receipt_id": ids[0], "facet_id": member.facet_id})
-            elif page in case.verdicts and not case.verdicts[page].fits:
-                misfits.append(member.facet_id)
+        for page in pages:
+            verdict = case.verdicts.get(page.page_id)
+            if page.member is None or page.page_id not in case.pages:
+                continue
+            if verdict is None and (own := read[page.member.facet_id]):
+                ids = {"page_id": page.page_id, "receipt_id": receipts.receipt_id(own[0])}
+                unchecked.append({**ids, "facet_id": page.member.facet_id})
+            elif verdict is not None and not verdict.fits:
+                misfits.append(page.member.facet_id)
     said: dict[str, object] = {
         "proposal_id": case.proposal.proposal_id,
         "to_read": _to_read(case, list({one.facet_id: one for one in wanted}.values())),
@@ -238,24 +243,24 @@ def coverage(case: Case, arguments: Arguments, room: int, measure: Callable[[str
     """A page of the final members of a subject."""
     if case.proposal is None:
         return error("no_proposal", "there is no proposal; repair_propose makes one")
-    subject = _subject(case.proposal.subjects, str(arguments["topic"]))
-    if subject is None:
-        keys = ", ".join(one.key for one in case.proposal.subjects) or "none: it can be finished once it is read"
+    pages = next((pages for one, pages in case.proposal.subjects if one.key == arguments["topic"]), None)
+    if pages is None:
+        keys = ", ".join(one.key for one, _ in case.proposal.subjects) or "none: it can be finished once it is read"
         return error("not_to_cover", f"to cover are {keys}")
-    number = int(arguments["page"])
-    if number > len(subject.members) + 1:
-        return error("no_such_page", f"{subject.key} has {len(subject.members)} members; the end page is one more")
-    member = subject.members[number - 1] if number <= len(subject.members) else None
-    block = member_block(case, member, None) if member is not None else None
-    if block is not None and measure(block.text) + measure(block.head) > room:
+    number, topic = int(arguments["page"]), str(arguments["topic"])
+    if number > len(pages):
+        return error("no_such_page", f"{topic} has {len(pages) - 1} members; the end page is one more")
+    page = pages[number - 1]
+    head: dict[str, object] = {"page_id": page.page_id}
+    if page.member is None:
+        case.pages[page.page_id] = (topic, None)
+        return Result(head | {"end": True, "members": len(pages) - 1})
+    block = member_block(case, page.member, None, brief=True)
+    if measure(block.text) + measure(block.head) > room:
         return full()
-    page_id = case.hand_out(subject, member)
-    head: dict[str, object] = {"topic": subject.key, "page": number, "page_id": page_id}
-    if member is None or block is None:
-        return Result(head | {"end": True, "members": len(subject.members)})
-    ids = [receipts.receipt_id(one) for one in case.receipts(member)]
-    head |= {"facet_id": member.facet_id, "receipt_id": ids[0] if ids else None}
-    return Result(head, (block,), page_id)
+    case.pages[page.page_id] = (topic, page.member.facet_id)
+    ids = [receipts.receipt_id(one) for one in case.receipts(page.member)]
+    return Result(head | {"receipt_id": ids[0] if ids else None}, (block,), page.page_id)
 
 
 def check(case: Case, arguments: Arguments) -> Result:
@@ -275,7 +280,7 @@ def check(case: Case, arguments: Arguments) -> Result:
     reason = fold(redact_text(str(arguments["reason"])))
     fits = bool(arguments["fits"])
     case.verdicts[page_id] = Verdict(page_id, facet_id, str(arguments["receipt_id"]), fits, reason)
-    return Result({"checked": facet_id, "topic": subject_key, "fits": fits})
+    return Result({"checked": facet_id})
 
 
 def finish(case: Case, arguments: Arguments) -> Result | Proof:
@@ -287,7 +292,3 @@ def finish(case: Case, arguments: Arguments) -> Result | Proof:
         return case.proved(with_plan=wanted is not None)
     except Missing as missing:
         return error("not_proved", f"{missing}; see to it" + (", or finish with null" if wanted is not None else ""))
-
-
-def _subject(subjects: Sequence[Subject], key: str) -> Subject | None:
-    return next((one for one in subjects if one.key == key), None)

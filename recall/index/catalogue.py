@@ -151,6 +151,16 @@ def topic(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> sql
     return row
 
 
+def heirs(connection: sqlite3.Connection, topic_no: int) -> list[str]:
+    """Where the facets of a topic were moved to, each once, the latest first."""
+    rows = connection.execute(
+        """SELECT json_extract(after, '$.topic_id') AS heir FROM topic_events
+           WHERE topic_no = ? AND kind = 'moved' GROUP BY heir ORDER BY max(event_no) DESC""",
+        (topic_no,),
+    )
+    return [row["heir"] for row in rows if row["heir"] is not None]
+
+
 def memberships(connection: sqlite3.Connection, conversation_no: int, topic_no: int) -> list[sqlite3.Row]:
     """The facets of a conversation that are in a topic, in order."""
     return connection.execute(

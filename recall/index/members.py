@@ -27,7 +27,10 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A facet in its topic. Numbers are those of the database and are shown to nobody."""
+    """A facet in its topic. Numbers are those of the database and are shown to nobody.
+
+    `sha256` is the digest of what the facet says and cites.
+    """
 
     facet_no: int
     facet_id: str
@@ -40,12 +43,7 @@ class Member:
     reason: str
     candidates: tuple[str, ...]
     cited: tuple[Cited, ...]
-
-    @property
-    def sha256(self) -> str:
-        """The digest of what the facet says and cites."""
-        cited = [[one.entry_id, one.sha256] for one in self.cited]
-        return sha256_text(canonical_json([self.facet_id, self.title, self.description, list(self.aliases), cited]))
+    sha256: str
 
 
 _SELECT = """
@@ -117,21 +115,25 @@ def earlier_receipts(connection: sqlite3.Connection, facet_no: int) -> tuple[Rec
 def _members(connection: sqlite3.Connection, profile_no: int, condition: str, value: str) -> tuple[Member, ...]:
     rows = connection.execute(_SELECT.format(condition=condition), {"profile": profile_no, "value": value}).fetchall()
     cited = _cited(connection, [row["facet_no"] for row in rows])
-    return tuple(
-        Member(
-            facet_no=row["facet_no"],
-            facet_id=row["facet_id"],
-            conversation_no=row["conversation_no"],
-            conversation_id=row["conversation_id"],
-            topic_id=row["topic_id"],
-            title=row["title"],
-            description=row["description"],
-            aliases=tuple(json.loads(row["aliases"])),
-            reason=row["reason"],
-            candidates=tuple(json.loads(row["candidates"])),
-            cited=cited.get(row["facet_no"], ()),
-        )
-        for row in rows
+    return tuple(_member(row, cited.get(row["facet_no"], ())) for row in rows)
+
+
+def _member(row: sqlite3.Row, cited: tuple[Cited, ...]) -> Member:
+    aliases = json.loads(row["aliases"])
+    entries = [[one.entry_id, one.sha256] for one in cited]
+    return Member(
+        facet_no=row["facet_no"],
+        facet_id=row["facet_id"],
+        conversation_no=row["conversation_no"],
+        conversation_id=row["conversation_id"],
+        topic_id=row["topic_id"],
+        title=row["title"],
+        description=row["description"],
+        aliases=tuple(aliases),
+        reason=row["reason"],
+        candidates=tuple(json.loads(row["candidates"])),
+        cited=cited,
+        sha256=sha256_text(canonical_json([row["facet_id"], row["title"], row["description"], aliases, entries])),
     )
 
 

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recall.index import fulltext
+from recall.index import catalogue, fulltext
 from recall.index.topics import joined_aliases, mint
 from recall.plans import Merge, Move, NewTopic, Receipt, Redefinition, TopicPlan
 from recall.types import Draft
@@ -183,7 +183,7 @@ class _Mender:
             if row["state"] != "live" or self._members(topic_id):
                 continue
             self._connection.execute("UPDATE topics SET state = 'retired' WHERE topic_no = ?", (row["topic_no"],))
-            became = {"topics": heirs(self._connection, row["topic_no"])}
+            became = {"topics": catalogue.heirs(self._connection, row["topic_no"])}
             self._event(topic_id, "retired", "its last facet was moved", _kept_words(row), became, [])
             self._done.retired.append(topic_id)
 
@@ -235,16 +235,6 @@ class _Mender:
                 self._warrant.proof,
             ),
         )
-
-
-def heirs(connection: sqlite3.Connection, topic_no: int) -> list[str]:
-    """Where the facets of a topic were moved to, each once, the latest first."""
-    rows = connection.execute(
-        """SELECT json_extract(after, '$.topic_id') AS heir FROM topic_events
-           WHERE topic_no = ? AND kind = 'moved' GROUP BY heir ORDER BY max(event_no) DESC""",
-        (topic_no,),
-    )
-    return [row["heir"] for row in rows if row["heir"] is not None]
 
 
 def _words(words: Draft) -> dict[str, object]:

@@ -69,6 +69,7 @@ FLOORS: dict[str, int] = {
     "recall.found": 7,
     "recall.searcher": 7,
     "recall.reader": 7,
+    "recall.topic_life": 7,
     "recall.browser": 7,
     "recall.lookaround": 7,
     "recall.projects": 7,

@@ -7,6 +7,7 @@ test do one thing wrong.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -36,6 +37,14 @@ def answers(request: TurnRequest) -> list[tuple[str, Mapping[str, Any], Mapping[
             head = json.loads(str(message["content"]).split("\n", 1)[0])
             found.append((name, json.loads(arguments), head))
     return found
+
+
+def facet(request: TurnRequest, title: str) -> str:
+    """The id of the facet of this title that the opening shows."""
+    for head, text in re.findall(r"=== [0-9a-f]{16} (facet_id .*)\n(.*)", str(request.messages[0]["content"])):
+        if json.loads(text)["title"] == title:
+            return str(json.loads(head.split(" ", 1)[1].split(",")[0]))
+    raise AssertionError(f"the opening shows no facet {title!r}")
 
 
 def errors(request: TurnRequest) -> list[str]:

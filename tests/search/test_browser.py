@@ -135,7 +135,7 @@ def test_history_is_told_in_words(library: Index) -> None:
         'Created as "Birds". because',
         'A facet joined: "Herons 1". because',
         'Redefined: "Birds" is now "Water birds". because',
-        'Retired: nothing is left in it as "Water birds". because',
+        'Retired: nothing is left in it (it was "Water birds"). because',
     ]
     assert answer["entries"][0]["conversation_id"].startswith("c_")
 

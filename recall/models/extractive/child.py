@@ -290,7 +290,8 @@ def _answer(seen: _Seen, name: str, arguments: Mapping[str, Any], content: str) 
 
 
 def _facet(seen: _Seen, facet_id: str, topic: str, words: Mapping[str, Any], *, incoming: bool) -> None:
-    parts = [(words["title"], 2.0), (words["description"], 1.0), *((alias, 1.0) for alias in words["aliases"])]
+    parts = [(words["title"], 2.0), (words["description"], 1.0)]
+    parts += [(alias, 1.0) for alias in words.get("aliases", ())]
     seen.facets[facet_id] = _Facet(facet_id, topic, incoming, count(parts))
 
 

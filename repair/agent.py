@@ -130,9 +130,12 @@ class Agent:
             self.records.append(Record(turn, ()))
             return None
         self._wordy = 0
-        _, least = context.compose(first, self.records, self.case, 0, self._measure)
-        spare = self.room - least - _STATUS_ROOM
-        turn = context.cut_short(turn, spare * 2 // 3, self._measure)
+        spare = self.room - context.least(first, self.records, self.case, self._measure) - _STATUS_ROOM
+        # What is left of the room has to hold one page at least, where one is asked for.
+        reads = any(call.name == "repair_read" and '"remember"' not in call.arguments for call in turn.calls)
+        page = self.case.limits.least_page + context.FRAME + context.ENVELOPE if reads else 0
+        turn = context.cut_short(turn, spare - page, self._measure)
+        spare -= self.room // context.FOR_NOTES if reads else 0
         spare -= context.size_of(assistant_message(turn), self._measure)
         faults = await self._look(turn.calls)
         results: list[Result] = []
@@ -143,7 +146,7 @@ class Agent:
             result = self._serve(call, place, len(turn.calls), served, faults, room)
             if isinstance(result, Proof):
                 return result
-            spare -= self._measure(result.text) + context.ENVELOPE
+            spare -= self._measured_inside(result.text) + context.ENVELOPE
             results.append(result)
         self.records.append(Record(turn, tuple(results)))
         return None
@@ -184,21 +187,21 @@ class Agent:
         case = self.case
         if name == "repair_read":
             fault = faults.get((str(arguments["facet_id"]), str(arguments["entry_id"])))
-            return serving.read(case, arguments, fault, room, self._measure)
+            return serving.read(case, arguments, fault, room, self._measured_inside)
         if name == FINISH:
             return serving.finish(case, arguments)
         if name == "repair_coverage":
-            return serving.coverage(case, arguments, room, self._measure)
+            return serving.coverage(case, arguments, room, self._measured_inside)
         if name == "repair_propose":
             return serving.propose(case, arguments, self.health)
         if name == "repair_check":
             return serving.check(case, arguments)
-        paper = Paper(self.room // 3, self._measure)
+        paper = Paper(self.room // 3, self._measured_inside)
         if name == "repair_topics":
             result = serving.topics(case, arguments, paper)
         else:
             result = serving.members(case, arguments, self.health, paper)
-        return serving.full() if self._measure(result.text) > room else result
+        return serving.full() if self._measured_inside(result.text) > room else result
 
     def _note(self, name: str, spelled: str) -> None:
         """Count a call; the third of its kind in one state ends the run."""
@@ -227,6 +230,10 @@ class Agent:
                 return await asyncio.to_thread(job)
 
         return dict(zip(jobs, await asyncio.gather(*map(one, jobs.values())), strict=True))
+
+    def _measured_inside(self, text: str) -> int:
+        """What a text takes inside a message, where quotes and line breaks are written as JSON writes them."""
+        return self._measure(canonical_json(text))
 
     def _measure(self, text: str) -> int:
         if text not in self._sizes:

@@ -20,6 +20,8 @@ from repair.receipts import Delivery
 from repair.selection import Audit
 from repair.state import EntryText, Frozen
 
+AROUND = 700  # of room that reading an entry takes beside its text: the call, the answer, the fence
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -106,6 +108,13 @@ class Case:
     def unread(self) -> list[str]:
         """The audited facets that no receipt stands for yet."""
         return [facet_id for facet_id, facet in self.audited.items() if self.any_receipt(facet) is None]
+
+    def to_read(self) -> int:
+        """What reading the audited facets takes at least of a child's room, in characters."""
+        shortest = [
+            min((one.chars for one in self.audited[name].cited if one.stands), default=0) for name in self.unread()
+        ]
+        return sum(chars + AROUND for chars in shortest)
 
     def shorten(self) -> None:
         """Leave the last audited facet to a later run: the model has no room for it, nor for its topic's neighbours."""

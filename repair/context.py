@@ -25,7 +25,8 @@ _INCOMING = 12  # incoming facets that the opening shows
 _NUDGE = "Only tool calls are read. Call a tool, or end with finish, alone in its turn."
 # Room in units of the measure (bytes, of which tokens need fewer): a short answer, the ids and keys around a message,
 # the host's words and the fence around a text.
-SHORT_ANSWER = 160
+FOR_NOTES = 6  # this part of the room is kept from texts, so that notes can be written once they fill the rest
+SHORT_ANSWER = 200
 ENVELOPE = 120
 FRAME = 320
 
@@ -60,12 +61,16 @@ class Record:
 
 
 def fitting(case: Case, room: int, measure: Measure) -> Message | None:
-    """The most detailed opening that fits, with as many of the audited facets as then fit; None where not one does."""
+    """The most detailed opening that fits, with as many of the audited facets as can then be read in one turn.
+
+    None where not one fits.
+    """
     most = int(room * case.limits.opening)
     while True:
         for detail in DETAILS:
-            message = _opening(case, detail)
-            if size_of(message, measure) <= most:
+            message = _opening(case, detail, room - most)
+            size = size_of(message, measure)
+            if size <= most and (len(case.audited) <= 1 or case.to_read() <= room - size - room // FOR_NOTES):
                 return message
         if len(case.audited) <= 1:
             return None
@@ -76,24 +81,44 @@ def compose(
     first: Message, records: Sequence[Record], case: Case, room: int, measure: Measure
 ) -> tuple[tuple[Message, ...], int]:
     """The messages of the next request, and their size: within the room, if that can be."""
-    kept = list(records)
-    sizes = [_size(record, measure) for record in kept]
-    size = size_of(first, measure) + sum(sizes) + (measure(said := _status(case, notes=False)) if kept else 0)
-    if kept and size > room:
-        said = _status(case, notes=True)
-        size = size_of(first, measure) + sum(sizes) + measure(said)
-        while size > room and (place := _shrink(kept, case)) is not None:
-            # Either this record went, or it is shorter now.
-            gone = len(kept) < len(sizes)
-            smaller = 0 if gone else _size(kept[place], measure)
-            size += smaller - sizes[place]
-            sizes[place : place + 1] = [] if gone else [smaller]
+    if not records:
+        return (first,), size_of(first, measure)
+    free = room - least(first, records, case, measure)
+    said = _status(case, free, notes=False)
+    kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure)
+    if len(kept) < len(records) or any(one is not other for one, other in zip(kept, records, strict=False)):
+        said = _status(case, free, notes=True)
+        kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure)
     messages = [first]
     for place, record in enumerate(kept, start=1):
         messages += record.messages(f"\n\n{said}" if place == len(kept) else "")
-    if records and not kept:
+    if not kept:
         messages[0] = {**first, "content": f"{first['content']}\n{said}"}
-    return tuple(messages), size
+    return tuple(messages), size + measure(canonical_json(said))
+
+
+def least(first: Message, records: Sequence[Record], case: Case, measure: Measure) -> int:
+    """What the context takes once everything has gone that something stands in for."""
+    if not records:
+        return size_of(first, measure)
+    _, size = _shrunk(first, records, case, 0, measure)
+    return size + measure(canonical_json(_status(case, 0, notes=True)))
+
+
+def _shrunk(
+    first: Message, records: Sequence[Record], case: Case, room: int, measure: Measure
+) -> tuple[list[Record], int]:
+    """The turns of which as much was left out as the room asks for, the oldest first, and their size."""
+    kept = list(records)
+    sizes = [_size(record, measure) for record in kept]
+    size = size_of(first, measure) + sum(sizes)
+    while size > room and (place := _shrink(kept, case)) is not None:
+        # Either this record went, or it is shorter now.
+        gone = len(kept) < len(sizes)
+        smaller = 0 if gone else _size(kept[place], measure)
+        size += smaller - sizes[place]
+        sizes[place : place + 1] = [] if gone else [smaller]
+    return kept, size
 
 
 def size_of(message: Message, measure: Measure) -> int:
@@ -112,7 +137,7 @@ def cut_short(turn: Turn, room: int, measure: Measure) -> Turn:
     return replace(turn, calls=turn.calls[:kept])
 
 
-def _opening(case: Case, detail: Detail) -> Message:
+def _opening(case: Case, detail: Detail, room: int) -> Message:
     """The first message: what is looked at, and what it takes to end."""
     topics = [card for card in map(case.view.card, case.audit.topics) if card is not None]
     moves = f"at most {case.limits.moves} moves of history and {case.limits.incoming_moves} incoming"
@@ -122,13 +147,13 @@ def _opening(case: Case, detail: Detail) -> Message:
     blocks = [_topic(card, detail) for card in topics]
     blocks += [_facet(case, facet, detail, audited=True) for facet in case.audited.values()]
     blocks += [_facet(case, facet, detail, audited=False) for facet in _incoming(case, topics)]
-    text = "\n".join(lines) + "\n" + fenced(blocks, "") + _status(case, notes=False)
+    text = "\n".join(lines) + "\n" + fenced(blocks, "") + _status(case, room, notes=False)
     return {"role": "user", "content": text}
 
 
-def _status(case: Case, *, notes: bool) -> str:
+def _status(case: Case, room: int, *, notes: bool) -> str:
     """Where the run stands, in the host's words; the child's own notes in a fence."""
-    text = f"Where you are: {canonical_json(standing(case))}"
+    text = f"Where you are: {canonical_json(standing(case, room))}"
     if notes and case.notes:
         blocks = [Block(f"your note on entry_id {quoted(entry)}", note) for (_, entry), note in case.notes.items()]
         text += "\n" + fenced(blocks, "")

@@ -16,11 +16,12 @@ from recall.redact import redact_text
 from recall.shown import piece_end
 from recall.steps.evidence import fold
 from repair import draft, receipts
-from repair.case import Case, Proposal
+from repair.case import AROUND, Case, Proposal
 from repair.draft import Health, Refused
 from repair.proof import Missing, Proof, Verdict
 
 SHORT_HASH = 12
+_PAGE = 1200  # of room that a page of a member takes, call and all
 _LISTED = 10  # of what is left to do of each kind: so it is read, covered and checked side by side, in one turn's calls
 Arguments = Mapping[str, Any]  # checked against the tool's schema
 
@@ -59,8 +60,7 @@ def error(code: str, message: str) -> Result:
 
 def full() -> Result:
     """Nothing more fits the child's context."""
-    message = "no more text fits; write a note on each entry that you have read (repair_read with remember), or "
-    return error("context_full", message + "check the members that you have read, then ask again")
+    return error("context_full", "no more fits: remember notes on what you read, then ask again")
 
 
 def topics(case: Case, arguments: Arguments, paper: Paper) -> Result:
@@ -194,10 +194,13 @@ def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     return Result({"proposal_id": case.proposal.proposal_id, "to_cover_in_full": covered})
 
 
-def standing(case: Case) -> dict[str, object]:
-    """Where the run is: what is to be read next, and of a proposal what is to be covered and checked."""
+def standing(case: Case, room: int) -> dict[str, object]:
+    """Where the run is: what is to be read next (as much as may fit the room), of a proposal what is to be covered and
+    checked.
+    """
     if case.proposal is None:
-        return {"to_read": _to_read(case, [case.audited[facet_id] for facet_id in case.unread()]), "proposal_id": None}
+        wanted = [case.audited[facet_id] for facet_id in case.unread()]
+        return {"to_read": _to_read(case, wanted, room), "still_to_read": len(wanted), "proposal_id": None}
     moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
     wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
     read = {one.facet_id: case.receipts(one) for one in case.proposal.members}
@@ -206,9 +209,13 @@ def standing(case: Case) -> dict[str, object]:
     unchecked: list[dict[str, object]] = []
     misfits: list[str] = []
     for subject, pages in case.proposal.subjects:
-        missing = [page.number for page in pages if page.page_id not in case.pages]
-        if missing:
-            to_cover.append({"topic": subject.key, "pages": missing[:_LISTED], "end_page": len(pages)})
+        missing = [page for page in pages if page.page_id not in case.pages]
+        # A page is of use once its member was read: until it is checked it takes room.
+        ready = [page for page in missing if page.member is not None and read[page.member.facet_id]]
+        ready = ready[: min(_LISTED, max(1, room // _PAGE))] if len(missing) > 1 else missing
+        if ready:
+            numbers = [page.number for page in ready]
+            to_cover.append({"topic": subject.key, "pages": numbers, "end_page": len(pages)})
         for page in pages:
             verdict = case.verdicts.get(page.page_id)
             if page.member is None or page.page_id not in case.pages:
@@ -220,20 +227,23 @@ def standing(case: Case) -> dict[str, object]:
                 misfits.append(page.member.facet_id)
     said: dict[str, object] = {
         "proposal_id": case.proposal.proposal_id,
-        "to_read": _to_read(case, list({one.facet_id: one for one in wanted}.values())),
+        "to_read": _to_read(case, list({one.facet_id: one for one in wanted}.values()), room),
         "to_cover": to_cover,
         "to_check": unchecked[:_LISTED],
     }
     return said | ({"do_not_fit": misfits} if misfits else {})
 
 
-def _to_read(case: Case, members: Sequence[Member]) -> list[dict[str, object]]:
-    """For each member the entry that is read to its end soonest, and from where on."""
+def _to_read(case: Case, members: Sequence[Member], room: int) -> list[dict[str, object]]:
+    """For each member the entry that is read to its end soonest, and from where on; at least one."""
     found: list[dict[str, object]] = []
     for member in members[:_LISTED]:
         left = [(one.chars - case.reached(member, one.entry_id, one.sha256), one) for one in member.cited if one.stands]
         if left:
             rest, one = min(left, key=lambda pair: pair[0])
+            room -= rest + AROUND
+            if found and room < 0:
+                break
             next_one: dict[str, object] = {"facet_id": member.facet_id, "entry_id": one.entry_id}
             found.append(next_one | {"offset": one.chars - rest, "chars": one.chars})
     return found

@@ -21,6 +21,7 @@ Proposal = Mapping[str, Any] | Callable[[TurnRequest], Mapping[str, Any]]
 
 def standing(request: TurnRequest) -> Mapping[str, Any]:
     """Where the run is, as the last message says."""
+    assert WHERE in str(request.messages[-1]["content"]), request.messages[-1]
     line = str(request.messages[-1]["content"]).rsplit(WHERE, 1)[1].split("\n", 1)[0]
     return dict(json.loads(line))
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from recall.models.request import AnalysisTask, ModelReply, ModelRequest, PlacementTask
-from recall.models.scripted import Answer, ScriptedChild
+from recall.models.scripted import Answer, ScriptedChild, ScriptedModel, SentRequest
 from recall.models.turns import ToolCall, TurnRequest
 from recall.surfaces.cli import main
 from tests.indexing import shapes
@@ -96,11 +96,23 @@ class World:
         self.monkeypatch.setattr("recall.indexer.choose_model", lambda settings, database=None: model)
         return model if isinstance(model, ScriptedChild) else None
 
+    def remote(self, child: Child) -> ScriptedModel:
+        """From now on the model stands behind an endpoint on this machine, and `child` makes its turns."""
+
+        def turn(sent: SentRequest) -> Answer:
+            return child.turn(TurnRequest("", sent.messages[1:], sent.tools, ""))
+
+        model = ScriptedModel(turn)
+        self.set(model="openai/scripted", api_base="http://127.0.0.1:1/v1", batch_calls="99")
+        self.monkeypatch.setattr("recall.indexer.choose_model", lambda settings, database=None: model)
+        return model
+
     def log(self, name: str, *facets: str, into: str | None = None) -> Path:
         """A conversation with one entry for each facet."""
         log = Log(f"{len(self.logs):04x}{name}", CWD)
         for facet in facets:
-            log.user(facet if into is None else f"{facet}\ninto: {into};")
+            title, _, rest = facet.partition("\n")
+            log.user(facet if into is None else f"{title}\ninto: {into};\n{rest}".strip())
         path = self.home / PI_FOLDER / f"2026-09-02T13-05-00-000Z_{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(log.bytes())

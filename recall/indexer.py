@@ -251,7 +251,7 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
     """Run the work on one event loop with one road and one owner; returns how many requests were charged."""
 
     async def whole() -> int:
-        model = choose_model(run.settings, run.database)
+        model = (run.choose or choose_model)(run.settings, run.database)
         limits = CallLimits.of(run.settings, batch_calls=calls)
         road = Road(
             run.database,

@@ -15,7 +15,10 @@ from typing import Protocol
 from recall.errors import StateError
 from recall.index.database import Database
 from recall.index.lease import Owner
+from recall.models.request import LocalModel, RemoteModel
 from recall.settings import Settings
+
+Choose = Callable[[Settings, Database], RemoteModel | LocalModel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Follower(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One command's run. `follower`: where somebody follows it."""
+    """One command's run. `follower`: where somebody follows it. `choose`: instead of the model that the settings name."""
 
     settings: Settings
     database: Database
@@ -100,3 +103,4 @@ class Run:
     clock: Callable[[], int] = now_ms
     run_id: str = field(default_factory=lambda: "r_" + secrets.token_hex(6))
     follower: Follower | None = None
+    choose: Choose | None = None

@@ -13,14 +13,15 @@ from recall import ranking, tiers
 from recall.errors import StateError
 from recall.index import hits, literal, matches
 from recall.index.filters import Filters
-from recall.index.matches import Matches
 from recall.query import Query
+from recall.ranked import Ranked
 from recall.ranking import Hit
 from recall.scope import EVERYTHING, Scope
+from recall.scoring import Parts
 from recall.search_request import SearchRequest
+from recall.weights import WEIGHTS, Weights
 
 MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
-_CHECKED_CHARS = 200_000  # of a text that is compared letter for letter
 
 
 @dataclass
@@ -48,8 +49,14 @@ class Candidates:
     """The search of all queries of one request."""
 
     def __init__(
-        self, connection: sqlite3.Connection, filters: Filters, request: SearchRequest, scope: Scope = EVERYTHING
+        self,
+        connection: sqlite3.Connection,
+        filters: Filters,
+        request: SearchRequest,
+        scope: Scope = EVERYTHING,
+        weights: Weights = WEIGHTS,
     ) -> None:
+        self._weights = weights
         self._connection = connection
         self._filters = filters
         self._request = request
@@ -63,10 +70,10 @@ class Candidates:
     def run(self) -> None:
         """Rank every query, fuse, and show copies once."""
         ranked = [self._ranked(query) for query in self.queries if query.literal]
-        fused = self._once(ranking.fuse(ranked))
+        fused = self._once(ranking.fuse(ranked, self._weights.reciprocal))
         self._rows = hits.rows(self._connection, fused)
         order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
-        self.hits = ranking.words_first(order, lambda hit: int(self._rows[hit.entry_no]["conversation_no"]))
+        self.hits = order
 
     def page(self, first: int) -> tuple[list[Group], int | None]:
         """The conversations from `first` on, at most `limit`, and where the next page begins.
@@ -119,62 +126,22 @@ class Candidates:
                 known.take(hit)
         return kept
 
-    def _ranked(self, query: Query) -> dict[int, dict[str, float]]:
+    def _ranked(self, query: Query) -> dict[int, Parts]:
         """Entry -> score by layer."""
         if query.empty:
             return self._literally([query.literal])
         try:
-            return self._by_index(query)
+            return Ranked(self._connection, self._filters, query, self._weights, self._saw).scores()
         except (sqlite3.DatabaseError, StateError) as error:
             if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
                 raise
             self.damaged = str(error)
             return self._literally(query.text.replace('"', " ").split())
 
-    def _literally(self, needles: Sequence[str]) -> dict[int, dict[str, float]]:
-        found = self._taken(literal.entries(self._connection, self._filters, needles))
-        return ranking.combine({"literal": found})
+    def _literally(self, needles: Sequence[str]) -> dict[int, Parts]:
+        found = literal.entries(self._connection, self._filters, needles)
+        self._saw(found.bounded)
+        return {entry_no: {"literal": score} for entry_no, score in found.scores.items()}
 
-    def _taken(self, found: Matches) -> Mapping[int, float]:
-        self.bounded = self.bounded or found.bounded
-        return found.scores
-
-    def _by_index(self, query: Query) -> dict[int, dict[str, float]]:
-        own = self._taken(matches.of_entries(self._connection, self._filters, query, ranking.ROLE_WEIGHTS))
-        curated = matches.of_curated(self._connection, self._filters, query, ranking.CURATED_WEIGHTS)
-        combined = ranking.combine({"keyword": own, "curated": curated.scores})
-        if query.required:
-            held = self._holding(query.required_spellings, combined, every=True)
-            combined = {entry_no: parts for entry_no, parts in combined.items() if entry_no in held}
-        else:
-            self._add_neighbours(combined)
-            self._drop_tail(query, combined)
-        ranking.add_exact(combined, self._holding(query.exact, combined, every=False))
-        return combined
-
-    def _add_neighbours(self, combined: dict[int, dict[str, float]]) -> None:
-        sums = {entry_no: sum(parts.values()) for entry_no, parts in combined.items()}
-        beside = hits.neighbours(self._connection, self._filters, list(sums))
-        for entry_no, score in ranking.with_neighbours(sums, beside).items():
-            if entry_no in combined:
-                combined[entry_no]["neighbours"] = score
-
-    def _drop_tail(self, query: Query, combined: dict[int, dict[str, float]]) -> None:
-        """Leave out what scores far below the best and holds none of the words that tell something."""
-        weak = ranking.weak(combined)
-        if not weak:
-            return
-        telling = matches.weighty(self._connection, self._filters, query, ranking.WEAK_WORD)
-        kept = matches.holding(self._connection, self._filters, telling, weak) if telling else set()
-        for entry_no in weak:
-            if entry_no not in kept:
-                del combined[entry_no]
-
-    def _holding(self, spellings: Sequence[str], among: Mapping[int, object], *, every: bool) -> list[int]:
-        """Which entries hold a spelling (or each of them) letter for letter."""
-        if not spellings:
-            return []
-        test = all if every else any
-        texts = hits.searchable(self._connection, among, _CHECKED_CHARS)
-        folded = {entry_no: querying.spelling(text) for entry_no, text in texts.items()}
-        return [entry_no for entry_no, text in folded.items() if test(each in text for each in spellings)]
+    def _saw(self, bounded: bool) -> None:
+        self.bounded = self.bounded or bounded

@@ -16,6 +16,7 @@ from recall import labels, segment
 from recall.segment import Word
 from recall.stem import stem
 
+_NAME = re.compile(r"\b[^\W\d_a-z][a-z\u00df-\u024f]+\b")
 _QUOTED = re.compile(r'"([^"]*)"|“([^“”]*)”')
 _WEAK = frozenset(
     "\"'`“”„‘’«».,;:!?()[]{}，。！？、；：（）「」『』【】《》…"
@@ -46,7 +47,7 @@ class Query:
 
     `terms`: any of them makes a match. `required`: phrases that have to match. `exact`: spellings whose appearance
     letter for letter puts an entry first (folded). `literal`: what to look for where no word was typed (empty:
-    nothing).
+    nothing). `names`: words that were typed as names are, with a capital.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Query:
     required_spellings: tuple[str, ...]
     exact: tuple[str, ...]
     literal: str
+    names: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -75,6 +77,7 @@ def cut(text: str) -> Query:
         required_spellings=tuple(spelling(phrase) for phrase, _ in phrases),
         exact=tuple(dict.fromkeys(_exact(text))),
         literal=text.strip() if terms else _signs(text),
+        names=tuple(dict.fromkeys(_names(text))),
     )
 
 
@@ -136,6 +139,13 @@ def _phrase(words: Sequence[Word]) -> Term | None:
 
 def _is_stop(term: Term) -> bool:
     return all(word in STOP_WORDS for word in term.words)
+
+
+def _names(text: str) -> Iterable[str]:
+    for typed in _NAME.findall(text):
+        for word in segment.words(typed):
+            if len(word.parts) == 1 and word.parts[0] not in STOP_WORDS:
+                yield word.parts[0]
 
 
 def _exact(text: str) -> Iterable[str]:

@@ -33,6 +33,7 @@ from recall.search_request import (
     in_force,
 )
 from recall.shown import Resume, SourceState, no_resume, state_by_stat
+from recall.weights import WEIGHTS, Weights
 
 __all__ = [
     "INCLUDES",
@@ -92,9 +93,11 @@ def search(
         )
 
 
-def rank(connection: sqlite3.Connection, filters: Filters, queries: Sequence[str]) -> list[Hit]:
+def rank(
+    connection: sqlite3.Connection, filters: Filters, queries: Sequence[str], weights: Weights = WEIGHTS
+) -> list[Hit]:
     """All hits of the queries, best first, before they are folded into conversations: what benchmarks measure."""
-    found = Candidates(connection, filters, SearchRequest(tuple(queries)))
+    found = Candidates(connection, filters, SearchRequest(tuple(queries)), weights=weights)
     found.run()
     return found.hits
 

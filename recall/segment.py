@@ -27,7 +27,7 @@ from typing import NamedTuple
 from recall import segment_ranges
 from recall.stem import stem
 
-SEGMENT_VERSION = 2
+SEGMENT_VERSION = 3
 LONGEST = 128  # a longer word is cut into pieces of this many characters, in the index and in a query
 
 

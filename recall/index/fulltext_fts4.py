@@ -124,6 +124,11 @@ def all_of(terms: Sequence[Term]) -> str:
     return " ".join(_term(term) for term in terms)
 
 
+def at_the_start(word: str) -> str:
+    """Rows that begin with a word."""
+    return f"body:^{word}"
+
+
 def _term(term: Term) -> str:
     text = " ".join(term.words)
     return f'"{text}*"' if term.prefix else f'"{text}"'

@@ -135,6 +135,11 @@ def narrowed(expression: str, scope: Sequence[Sequence[str]]) -> str:
     return " AND ".join([expression, *clauses])
 
 
+def at_the_start(word: str) -> str:
+    """Rows that begin with a word."""
+    return f'body : ^ "{word}"'
+
+
 def any_of(terms: Sequence[Term]) -> str:
     """Rows that hold any of the terms."""
     return "(" + " OR ".join(_term(term) for term in terms) + ")"

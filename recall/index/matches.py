@@ -1,18 +1,15 @@
 """Ranked matches of one query in a profile's text index, filtered in SQL before every limit.
 
-Two layers: `of_entries` asks the entries themselves, `of_curated` asks what was written about them and counts a hit
-there for the entries that it cites. Each match comes with its score; what the scores are worth beside each other is
-decided above. A plan (plan.py) keeps the rows that are ranked few. Where every term is common the candidates are
+Two layers: `of_entries` asks the entries themselves, `written` asks what was written about them. These matches are the
+candidates; what they are worth is decided above (`recall.scoring`). A plan (plan.py) keeps the rows that are ranked few. Where every term is common the candidates are
 bounded: those that hold several of the terms, those in the conversations that were written about in these words, and
 the newest.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recall.index import frequencies, layers, plan
@@ -29,7 +26,6 @@ INSIDE = 1000  # entries of the conversations that were written about in the wor
 CURATED_ROWS = 2000  # that are ranked: each costs more here, for what it cites
 TOP = 20  # places that a reader may look at
 FEW = 100  # conversations that are named to the index one by one
-_HELD = 50_000  # rows that are walked to see which entries hold a term; above, all count as holding it
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +209,7 @@ def _bounded(entries: _Entries, chosen: Plan, known: Sequence[Term]) -> Matches:
 
 def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
     """The scope words of the conversations that were best written about in these terms, INSIDE entries in all."""
-    rows = _written(entries.connection, entries.filters.profile_no, terms, POOL)
+    rows = written(entries.connection, entries.filters.profile_no, terms, POOL)
     numbers = dict.fromkeys(row["conversation_no"] for row in rows if row["conversation_no"] is not None)
     words: list[str] = []
     room = INSIDE
@@ -226,50 +222,8 @@ def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
     return words
 
 
-_CITED = """
-WITH hits AS (SELECT value ->> 0 AS kind, value ->> 1 AS owner_no, value ->> 2 AS score FROM json_each(:hits)),
-cited AS (
-    SELECT h.kind, h.score, f.conversation_no, n.entry_id, n.sha256
-    FROM hits AS h JOIN findings AS n ON n.finding_no = h.owner_no JOIN facets AS f ON f.facet_no = n.facet_no
-    WHERE h.kind = 'finding'
-    UNION ALL
-    SELECT h.kind, h.score, f.conversation_no, v.entry_id, v.sha256
-    FROM hits AS h JOIN facets AS f ON f.facet_no = h.owner_no JOIN evidence AS v ON v.facet_no = f.facet_no
-    WHERE h.kind = 'facet'
-    UNION ALL
-    SELECT h.kind, h.score, f.conversation_no, v.entry_id, v.sha256
-    FROM hits AS h JOIN facets AS f ON f.conversation_no = h.owner_no JOIN evidence AS v ON v.facet_no = f.facet_no
-    WHERE h.kind = 'summary'
-    UNION ALL
-    SELECT h.kind, h.score, f.conversation_no, v.entry_id, v.sha256
-    FROM hits AS h JOIN memberships AS m ON m.topic_no = h.owner_no
-    JOIN facets AS f ON f.facet_no = m.facet_no JOIN evidence AS v ON v.facet_no = f.facet_no
-    WHERE h.kind = 'topic'
-)
-SELECT e.entry_no, cited.kind, max(cited.score) AS score
-FROM cited
-JOIN entries AS e ON e.conversation_no = cited.conversation_no AND e.entry_id = cited.entry_id
-                 AND e.sha256 = cited.sha256
-JOIN conversations AS c ON c.conversation_no = e.conversation_no
-WHERE {conditions}
-GROUP BY e.entry_no, cited.kind
-"""
-
-
-def of_curated(connection: sqlite3.Connection, filters: Filters, query: Query, weights: Mapping[str, float]) -> Matches:
-    """Entries cited by what was written about them. `weights` are by kind of text; kinds add up, hits of one do not."""
-    if query.empty or query.required:
-        return Matches({})
-    hits = [row for row in _written(connection, filters.profile_no, query.terms, 2 * POOL) if weights[row["kind"]]]
-    chosen = json.dumps([(row["kind"], row["owner_no"], row["score"]) for row in hits[:POOL]])
-    scores: dict[int, float] = {}
-    for row in connection.execute(_CITED.format(conditions=filters.entries()), filters.values() | {"hits": chosen}):
-        scores[row["entry_no"]] = scores.get(row["entry_no"], 0.0) + weights[row["kind"]] * row["score"]
-    return Matches(scores)
-
-
-def _written(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term], most: int) -> list[sqlite3.Row]:
-    """(kind, owner_no, conversation_no, score) of the curated texts that match best."""
+def written(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term], most: int) -> list[sqlite3.Row]:
+    """(curated_no, kind, owner_no, conversation_no, chars, score) of the curated texts that match best."""
     index = layers.layer(connection, profile_no, "curated")
     known = _rarest(terms, frequencies.of_terms(connection, index, terms))
     if not known:
@@ -291,7 +245,7 @@ def _written(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Te
             SELECT rowid AS curated_no, {score} AS score
             FROM {index.table} WHERE {index.table} MATCH :match AND rowid >= :first
             ORDER BY score DESC, rowid DESC LIMIT :most)
-        SELECT t.kind, t.owner_no, t.conversation_no, score FROM best JOIN curated_texts AS t USING (curated_no)
+        SELECT t.curated_no, t.kind, t.owner_no, t.conversation_no, length(t.text) AS chars, score FROM best JOIN curated_texts AS t USING (curated_no)
         ORDER BY score DESC, t.curated_no
         """,
         {"match": match, "first": first, "most": most},
@@ -305,31 +259,3 @@ def _newest_text(connection: sqlite3.Connection, index: Layer, match: str) -> in
         (match, CURATED_ROWS),
     ).fetchone()
     return 0 if row is None else int(row[0])
-
-
-def weighty(connection: sqlite3.Connection, filters: Filters, query: Query, share: float) -> list[Term]:
-    """The terms that tell something: those with at least `share` of the weight of the rarest."""
-    index = layers.layer(connection, filters.profile_no, "text")
-    found = frequencies.of_terms(connection, index, query.terms)
-    total = 1 + frequencies.total(connection)
-    weights = {term: math.log(1 + total / rows) for term, rows in found.items() if rows}
-    least = share * max(weights.values(), default=0.0)
-    return [term for term, weight in weights.items() if weight >= least]
-
-
-def holding(
-    connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], numbers: Iterable[int]
-) -> set[int]:
-    """Which of the entries hold one of the terms; all of them where the terms are too common to tell.
-
-    The rows of the terms are walked: to look up each entry by itself costs a start of the index for each.
-    """
-    numbers = set(numbers)
-    index = layers.layer(connection, filters.profile_no, "text")
-    if not numbers or sum(frequencies.of_terms(connection, index, terms).values()) > _HELD:
-        return numbers
-    rows = connection.execute(
-        f"SELECT rowid FROM {index.table} WHERE {index.table} MATCH ? AND rowid BETWEEN ? AND ?",
-        (index.engine.any_of(terms), min(numbers), max(numbers)),
-    )
-    return {row[0] for row in rows if row[0] in numbers}

@@ -1,0 +1,95 @@
+"""What was written about entries: the curated texts that match a query best, and the entries that each cites.
+
+Plain functions on an open connection; they read only.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recall.index import fulltext
+from recall.index.filters import Filters
+from recall.index.matches import ENGINES, MOST_TERMS
+from recall.query import Term
+
+POOL = 300  # curated texts that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One curated text: a summary, facet, finding or topic, with the entries that it cites."""
+
+    curated_no: int
+    kind: str
+    chars: int
+    entries: tuple[int, ...]
+    status: str | None = None  # of a finding
+
+
+_CITED = """
+WITH written AS MATERIALIZED (
+    SELECT t.curated_no, t.kind, t.owner_no FROM json_each(:chosen) AS chosen
+    CROSS JOIN curated_texts AS t ON t.curated_no = chosen.value),
+cited AS (
+    SELECT w.curated_no, n.status, f.conversation_no, n.entry_id, n.sha256
+    FROM written AS w JOIN findings AS n ON n.finding_no = w.owner_no JOIN facets AS f ON f.facet_no = n.facet_no
+    WHERE w.kind = 'finding'
+    UNION ALL
+    SELECT w.curated_no, NULL, f.conversation_no, v.entry_id, v.sha256
+    FROM written AS w JOIN facets AS f ON f.facet_no = w.owner_no JOIN evidence AS v ON v.facet_no = f.facet_no
+    WHERE w.kind = 'facet'
+    UNION ALL
+    SELECT w.curated_no, NULL, f.conversation_no, v.entry_id, v.sha256
+    FROM written AS w JOIN facets AS f ON f.conversation_no = w.owner_no JOIN evidence AS v ON v.facet_no = f.facet_no
+    WHERE w.kind = 'summary'
+    UNION ALL
+    SELECT w.curated_no, NULL, f.conversation_no, v.entry_id, v.sha256
+    FROM written AS w JOIN memberships AS m ON m.topic_no = w.owner_no
+    JOIN facets AS f ON f.facet_no = m.facet_no JOIN evidence AS v ON v.facet_no = f.facet_no
+    WHERE w.kind = 'topic'
+)
+SELECT DISTINCT cited.curated_no, cited.status, e.entry_no
+FROM cited
+JOIN entries AS e ON e.conversation_no = cited.conversation_no AND e.entry_id = cited.entry_id
+                 AND e.sha256 = cited.sha256
+JOIN conversations AS c ON c.conversation_no = e.conversation_no
+WHERE {conditions}
+ORDER BY cited.curated_no, e.entry_no
+"""
+
+
+def best(
+    connection: sqlite3.Connection, filters: Filters, found: Mapping[Term, int], kinds: Iterable[str]
+) -> list[Written]:
+    """The texts of these kinds that hold the terms best, with what they cite of what the filters let in.
+
+    `found`: the terms with about how many texts hold each.
+    """
+    terms = sorted((term for term in found if found[term]), key=lambda term: found[term])[:MOST_TERMS]
+    if not terms:
+        return []
+    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
+    table = f"curated_{filters.profile_no}"
+    rows = connection.execute(
+        f"""
+        SELECT t.curated_no, t.kind, length(t.text) AS chars FROM {table}
+        JOIN curated_texts AS t ON t.curated_no = {table}.rowid
+        WHERE {table} MATCH :match AND t.kind IN (SELECT value FROM json_each(:kinds))
+        ORDER BY {engine.score(table, scoped=False)} DESC, t.curated_no LIMIT :pool
+        """,
+        {"match": engine.expression(terms, [], [], []), "kinds": json.dumps(list(kinds)), "pool": POOL},
+    ).fetchall()
+    cited: dict[int, list[int]] = {}
+    status: dict[int, str | None] = {}
+    chosen = json.dumps([row["curated_no"] for row in rows])
+    for row in connection.execute(_CITED.format(conditions=filters.entries()), filters.values() | {"chosen": chosen}):
+        cited.setdefault(row["curated_no"], []).append(row["entry_no"])
+        status[row["curated_no"]] = row["status"]
+    return [
+        Written(row["curated_no"], row["kind"], row["chars"], tuple(cited[row["curated_no"]]), status[row["curated_no"]])
+        for row in rows
+        if row["curated_no"] in cited
+    ]

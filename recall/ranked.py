@@ -1,0 +1,123 @@
+"""One query ranked: candidates from the index, what they and the turns around them hold, and their scores.
+
+The index draws a bounded number of candidates by BM25 (`recall.index.matches`); everything finer looks at these and
+their surroundings only, so that the cost does not grow with the index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from recall import moments, scoring
+from recall import query as querying
+from recall.index import cited, held, hits, matches, turns
+from recall.index.cited import Written
+from recall.index.filters import Filters
+from recall.index.held import Holding
+from recall.index.turns import Turn
+from recall.query import Query, Term
+from recall.scoring import Asked, Parts, Sight
+from recall.weights import Weights
+
+CITED = 300  # entries that what was written about them brings in
+_CHECKED_CHARS = 200_000  # of a text that is compared letter for letter
+
+
+class Ranked:
+    """The search of one query. `saw` is told whether more matched than could be looked at."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        filters: Filters,
+        query: Query,
+        weights: Weights,
+        saw: Callable[[bool], None],
+    ) -> None:
+        self._connection = connection
+        self._filters = filters
+        self._query = query
+        self._weights = weights
+        self._saw = saw
+
+    def scores(self) -> dict[int, Parts]:
+        """Entry -> its score in each layer."""
+        own = matches.of_entries(self._connection, self._filters, self._query, self._weights.roles)
+        self._saw(own.bounded)
+        found = matches.frequencies(self._connection, self._filters, self._query.terms)
+        written = [] if self._query.required else self._written(found)
+        line = self._around([*own.scores, *_cited_first(written, CITED)])
+        sight = self._sight(line, written, found)
+        asked = Asked(dict.fromkeys(self._query.terms, 1.0), moments=moments.named(self._query.text), tells=self._tell(line))
+        combined = scoring.scores(asked, sight, self._weights)
+        if self._query.required:
+            kept = self._holding(self._query.required_spellings, own.scores, every=True)
+            combined = {entry_no: combined.get(entry_no, {"keyword": 1e-6}) for entry_no in kept}
+        else:
+            scoring.drop_tail(combined, sight, self._weights)
+        self._add_exact(combined, sight)
+        return combined
+
+    def _written(self, found: Mapping[Term, int]) -> list[Written]:
+        kinds = [kind for kind, weight in self._weights.curated.items() if weight]
+        # A term that no entry holds may well stand in what was written: in another language, or in other words.
+        return cited.best(self._connection, self._filters, _at_least_once(found), kinds) if kinds else []
+
+    def _around(self, numbers: Iterable[int]) -> list[Turn]:
+        reach = max(len(self._weights.before), len(self._weights.after))
+        if self._query.required:
+            reach = 0
+        return turns.around(self._connection, self._filters, numbers, reach)
+
+    def _sight(self, line: Sequence[Turn], written: Sequence[Written], found: Mapping[Term, int]) -> Sight:
+        numbers = [turn.entry_no for turn in line]
+        profile_no = self._filters.profile_no
+        texts: Mapping[Term, Holding] = {}
+        if written:
+            cite = [one.curated_no for one in written]
+            texts = held.of_terms(self._connection, profile_no, "curated", _at_least_once(found), cite)
+        names = self._query.names if self._weights.speaker else ()
+        return Sight(
+            line,
+            self._connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0] or 0,
+            held.of_terms(self._connection, profile_no, "text", found, numbers),
+            held.at_the_start(self._connection, profile_no, names, numbers),
+            written,
+            texts,
+        )
+
+    def _tell(self, line: Sequence[Turn]) -> frozenset[int]:
+        """The entries that tell a time, where the query asks for one."""
+        if not self._weights.when or not moments.asks_when(self._query.text):
+            return frozenset()
+        texts = hits.searchable(self._connection, [turn.entry_no for turn in line], 2000)
+        return frozenset(entry_no for entry_no, text in texts.items() if moments.tells_when(text))
+
+    def _add_exact(self, combined: dict[int, Parts], sight: Sight) -> None:
+        """Put entries that hold a spelling letter for letter above those that hold its parts."""
+        best = max((sum(parts.values()) for parts in combined.values()), default=0.0)
+        for spelling in self._query.exact:
+            terms = querying.cut(spelling).terms
+            hold = [sight.entries[term].rows for term in terms if term in sight.entries]
+            among = frozenset.intersection(*hold) & combined.keys() if hold else frozenset()
+            for entry_no in self._holding([spelling], among, every=True):
+                combined[entry_no]["exact"] = max(self._weights.exact * best, 1e-6)
+
+    def _holding(self, spellings: Sequence[str], among: Iterable[int], *, every: bool) -> list[int]:
+        """Which entries hold a spelling (or each of them) letter for letter."""
+        if not spellings:
+            return []
+        test = all if every else any
+        texts = hits.searchable(self._connection, among, _CHECKED_CHARS)
+        folded = {entry_no: querying.spelling(text) for entry_no, text in texts.items()}
+        return [entry_no for entry_no, text in folded.items() if test(each in text for each in spellings)]
+
+
+def _cited_first(written: Iterable[Written], most: int) -> list[int]:
+    """The entries that the best texts cite."""
+    return list(dict.fromkeys(entry_no for one in written for entry_no in one.entries))[:most]
+
+
+def _at_least_once(found: Mapping[Term, int]) -> dict[Term, int]:
+    return {term: max(1, rows) for term, rows in found.items()}

@@ -1,0 +1,185 @@
+"""The score of each entry for one query: what it holds, what was written about it, what stands beside it, and when.
+
+Pure: values in, scores out; the table of weights is `recall.weights`. Entries come in lines (`recall.index.turns`),
+so that the turns beside one are the places before and after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recall.index.cited import Written
+from recall.index.held import Holding
+from recall.index.turns import Turn
+from recall.moments import Moment
+from recall.query import Term
+from recall.weights import Weights
+
+Parts = dict[str, float]
+LAYERS = ("keyword", "neighbours", "curated", "rewrite")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query as it is scored. `weights`: its terms; those that only rewriting brought in are in `rewritten`."""
+
+    weights: Mapping[Term, float]
+    rewritten: frozenset[Term] = frozenset()
+    moments: tuple[Moment, ...] = ()
+    tells: frozenset[int] = frozenset()  # entries that tell a time, where the query asks for one
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was seen in the index: the turns in their lines, and what they and what is written about them hold."""
+
+    turns: Sequence[Turn]
+    total: int  # entries there are
+    entries: Mapping[Term, Holding]
+    speakers: Mapping[str, frozenset[int]]
+    written: Sequence[Written] = ()
+    texts: Mapping[Term, Holding] = field(default_factory=dict)
+
+
+def idf(holding: int, total: int) -> float:
+    """What a term that so many of all rows hold tells; never negative."""
+    holding = min(holding, total)
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+def scores(asked: Asked, sight: Sight, weights: Weights) -> dict[int, Parts]:
+    """Entry -> its score in each layer; entries that nothing speaks for are not in it."""
+    made = _Scores(asked, sight, weights)
+    for term, weight in asked.weights.items():
+        made.add(term, weight)
+    made.add_speakers()
+    return made.finished()
+
+
+class _Scores:
+    """Sums by place: an index into the turns."""
+
+    def __init__(self, asked: Asked, sight: Sight, weights: Weights) -> None:
+        self._asked, self._sight, self._weights = asked, sight, weights
+        turns = sight.turns
+        self._place = {turn.entry_no: place for place, turn in enumerate(turns)}
+        mean = sum(turn.chars for turn in turns) / max(1, len(turns)) or 1.0
+        self._firm = [_firm(turn.chars / mean, weights) for turn in turns]
+        self._parts: list[Parts] = [{} for _ in turns]
+        self._beside = self._directions()
+        self._by_text = {written.curated_no: written for written in sight.written}
+        lengths = [written.chars for written in sight.written]
+        self._mean_text = sum(lengths) / max(1, len(lengths)) or 1.0
+
+    def _directions(self) -> list[tuple[int, float]]:
+        """(how many places on, what it is worth): a turn gives to those after it what they have before them."""
+        ways = [(distance, worth) for distance, worth in enumerate(self._weights.before, 1)]
+        ways += [(-distance, worth) for distance, worth in enumerate(self._weights.after, 1)]
+        return [(distance, worth) for distance, worth in ways if worth]
+
+    def add(self, term: Term, weight: float) -> None:
+        """Add what one term is worth, everywhere."""
+        held, text = self._sight.entries.get(term), self._sight.texts.get(term)
+        if held is None and text is None:
+            return
+        worth = weight * (
+            idf(held.total, self._sight.total) if held else min(idf(text.total if text else 1, 100), 4.0)
+        )
+        places = [self._place[number] for number in held.rows if number in self._place] if held else []
+        own = set(places)
+        rewritten = term in self._asked.rewritten
+        for place in places:
+            self._give(place, "rewrite" if rewritten else "keyword", worth * self._firm[place])
+        for place, part in self._from_beside(places).items():
+            share = self._weights.repeated if place in own else 1.0
+            self._give(place, "rewrite" if rewritten else "neighbours", worth * part * share)
+        for place, part in self._from_writing(text).items():
+            share = self._weights.cited if place in own else 1.0
+            self._give(place, "rewrite" if rewritten else "curated", worth * part * share)
+
+    def _from_beside(self, places: Iterable[int]) -> dict[int, float]:
+        """What a term's places give to the places beside them."""
+        turns = self._sight.turns
+        given: dict[int, float] = {}
+        for place in places:
+            line, firm = turns[place].line, self._firm[place]
+            for distance, worth in self._beside:
+                other = place + distance
+                if 0 <= other < len(turns) and turns[other].line == line:
+                    given[other] = given.get(other, 0.0) + worth * firm
+        return given
+
+    def _from_writing(self, text: Holding | None) -> dict[int, float]:
+        """What the texts that hold a term give to the places that they cite: the firmest one counts."""
+        given: dict[int, float] = {}
+        for number in text.rows if text else ():
+            written = self._by_text[number]
+            worth = self._weights.curated.get(written.kind, 0.0) * _firm(written.chars / self._mean_text, self._weights)
+            for entry_no in written.entries:
+                place = self._place.get(entry_no)
+                if place is not None and worth > given.get(place, 0.0):
+                    given[place] = worth
+        return given
+
+    def add_speakers(self) -> None:
+        """Add for entries that begin with a name of the query."""
+        for word, numbers in self._sight.speakers.items():
+            held = self._sight.entries.get(Term((word,)))
+            worth = self._weights.speaker * idf(held.total if held else 1, self._sight.total)
+            for number in numbers:
+                place = self._place.get(number)
+                if place is not None and self._parts[place]:
+                    self._give(place, "keyword", worth)
+
+    def _give(self, place: int, layer: str, score: float) -> None:
+        if score:
+            parts = self._parts[place]
+            parts[layer] = parts.get(layer, 0.0) + score
+
+    def finished(self) -> dict[int, Parts]:
+        """The sums with their factors, and what the best entry of a conversation lends to the others."""
+        best: dict[int, float] = {}
+        found: dict[int, Parts] = {}
+        for turn, parts in zip(self._sight.turns, self._parts, strict=True):
+            if not parts:
+                continue
+            factor = self._factor(turn)
+            found[turn.entry_no] = {layer: score * factor for layer, score in parts.items()}
+            score = sum(found[turn.entry_no].values())
+            best[turn.conversation_no] = max(best.get(turn.conversation_no, 0.0), score)
+        if self._weights.conversation:
+            for turn in self._sight.turns:
+                if turn.entry_no in found:
+                    lent = self._weights.conversation * best[turn.conversation_no]
+                    found[turn.entry_no]["conversation"] = lent
+        return found
+
+    def _factor(self, turn: Turn) -> float:
+        """What a score is multiplied by for the entry's role and time."""
+        weights = self._weights
+        factor = weights.roles.get(turn.role, 1.0)
+        if turn.entry_no in self._asked.tells:
+            factor *= 1 + weights.when
+        if turn.at is not None and self._asked.moments:
+            worth = {"in": 1.0, "near": weights.near_moment, "month": weights.month_of_moment, "": 0.0}
+            factor *= 1 + weights.moment * max(worth[moment.closeness(turn.at)] for moment in self._asked.moments)
+        return factor
+
+
+def _firm(length: float, weights: Weights) -> float:
+    """BM25's factor of a term that a text of `length` times the mean holds once."""
+    return (weights.saturation + 1) / (1 + weights.saturation * (1 - weights.length + weights.length * length))
+
+
+def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:
+    """Leave out what scores far below the best and holds none of the terms that tell something."""
+    sums = {entry_no: sum(parts.values()) for entry_no, parts in found.items()}
+    least = weights.weak_score * max(sums.values(), default=0.0)
+    worths = {term: idf(held.total, sight.total) for term, held in sight.entries.items()}
+    telling = weights.weak_word * max(worths.values(), default=0.0)
+    kept = {row for term, worth in worths.items() if worth >= telling for row in sight.entries[term].rows}
+    for entry_no, score in sums.items():
+        if score < least and entry_no not in kept:
+            del found[entry_no]

@@ -1,0 +1,43 @@
+"""What each sign of a match is worth: the one table of weights. docs/retrieval.md has the ablation that chose them.
+
+An entry's score is a sum over the terms of a query: idf x how firmly the entry holds the term. It holds it by its own
+words, by what was written about it and cited it, and a little by the turns beside it. Factors for the role, and for
+the time that the question names, come last. `Weights` with a part at zero is the ablation without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_ROLES = {"user": 1.0, "assistant": 1.0, "tool": 0.8, "summary": 0.5, "system": 0.5}
+_CURATED = {"finding": 1.0, "facet": 0.6, "summary": 0.0, "topic": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Every weight of ranking. Chosen on the open labelled sets, with one value for all of them."""
+
+    saturation: float = 0.9  # BM25's k1, for a term that an entry holds once: more often counts no more
+    length: float = 0.3  # BM25's b: how much a long entry loses
+    before: tuple[float, ...] = (0.5, 0.25, 0.12)  # what an entry has of a term in the turns before it, nearest first
+    after: tuple[float, ...] = (0.35, 0.2, 0.1)
+    repeated: float = 0.5  # of that, where the entry holds the term itself
+    speaker: float = 2.0  # idf that a name of the query adds where the entry begins with it, as a speaker's does
+    conversation: float = 0.3  # of the best entry of its conversation
+    roles: Mapping[str, float] = field(default_factory=lambda: _ROLES)
+    curated: Mapping[str, float] = field(default_factory=lambda: _CURATED)  # by kind of text that cites the entry
+    cited: float = 0.8  # of that, where the entry holds the term itself
+    moment: float = 1.0  # added to the factor of an entry from the time that the question names
+    near_moment: float = 0.7  # of that, a day beside it
+    month_of_moment: float = 0.3  # of that, in the same month
+    when: float = 0.2  # added to the factor of an entry that tells a time, where the question asks for one
+    exact: float = 1.0  # of the query's best score, for a spelling that stands there letter for letter
+    weak_score: float = 0.15  # of the query's best score: what is below and holds no telling word is left out
+    weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
+    rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
+    rewritten_again: float = 0.3  # more for each further rewrite that has it
+    reciprocal: float = 60.0  # k of reciprocal rank fusion, across the queries of a request
+
+
+WEIGHTS = Weights()

@@ -1,9 +1,9 @@
 """How good an order is: hit and recall at k, mean reciprocal rank, nDCG, over the questions of a labelled set.
 
-    R@k      the mean share of a question's gold that stands in the first k
-    H@k      the share of questions with any of their gold in the first k
-    MRR      the mean of one over the place of the first gold
-    nDCG@10  with a gain of 1 for each gold
+R@k      the mean share of a question's gold that stands in the first k
+H@k      the share of questions with any of their gold in the first k
+MRR      the mean of one over the place of the first gold
+nDCG@10  with a gain of 1 for each gold
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import labelled
 from recall.models.offline import OfflineModel
-from recall.models.request import AnalysisTask, ModelRequest, ReduceTask
+from recall.models.request import AnalysisTask, ModelRequest, ReduceTask, RewriteTask
 
 Reply = dict[str, Any]
 Holds = Callable[[Mapping[str, Any]], bool]
@@ -23,12 +23,15 @@ Holds = Callable[[Mapping[str, Any]], bool]
 
 
 class RecordedModel:
-    """Answers from the `curation.jsonl` of one profile's folder."""
+    """Answers from the `curation.jsonl` and `rewrites.jsonl` of one profile's folder."""
 
     name = "recorded"
 
     def __init__(self, folder: Path) -> None:
         self._replies = list(labelled.recorded(folder).values())
+        rewrites = {record["id"]: record["queries"] for record in labelled.records(folder / "rewrites.jsonl")}
+        questions = labelled.records(folder / "queries.jsonl")
+        self._rewrites = {_folded(one["query"]): rewrites[one["id"]] for one in questions if one["id"] in rewrites}
         self._placing = OfflineModel()
 
     def answer(self, request: ModelRequest) -> str:
@@ -40,9 +43,14 @@ class RecordedModel:
             case ReduceTask() as task:
                 known = {(one["entry_id"], _folded(one["quote"])) for one in _citations(task.parts)}
                 reply = self._analysis(lambda cited: (cited["entry_id"], _folded(cited["quote"])) in known)
+            case RewriteTask() as task:
+                reply = {"rewrites": list(map(self._rewritten, *zip(*enumerate(task.queries, 1), strict=True)))}
             case _:
                 return self._placing.answer(request)
         return json.dumps(reply, ensure_ascii=False)
+
+    def _rewritten(self, number: int, query: str) -> Reply:
+        return {"query": number, "queries": self._rewrites.get(_folded(query), [query])}
 
     def _analysis(self, holds: Holds) -> Reply:
         """The reply that cites most of what was shown, without what it cites from elsewhere."""

@@ -55,6 +55,7 @@ class Candidates:
         request: SearchRequest,
         scope: Scope = EVERYTHING,
         weights: Weights = WEIGHTS,
+        rewrites: Sequence[Sequence[str]] = (),
     ) -> None:
         self._weights = weights
         self._connection = connection
@@ -62,6 +63,7 @@ class Candidates:
         self._request = request
         self._scope = scope
         self.queries = [querying.cut(text) for text in request.queries]
+        self._rewrites = [[querying.cut(text) for text in texts] for texts in rewrites] or [[] for _ in self.queries]
         self.hits: list[Hit] = []
         self.bounded = False
         self.damaged = ""
@@ -69,7 +71,8 @@ class Candidates:
 
     def run(self) -> None:
         """Rank every query, fuse, and show copies once."""
-        ranked = [self._ranked(query) for query in self.queries if query.literal]
+        pairs = zip(self.queries, self._rewrites, strict=True)
+        ranked = [self._ranked(query, rewrites) for query, rewrites in pairs if query.literal]
         fused = self._once(ranking.fuse(ranked, self._weights.reciprocal))
         self._rows = hits.rows(self._connection, fused)
         order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
@@ -126,12 +129,13 @@ class Candidates:
                 known.take(hit)
         return kept
 
-    def _ranked(self, query: Query) -> dict[int, Parts]:
+    def _ranked(self, query: Query, rewrites: Sequence[Query]) -> dict[int, Parts]:
         """Entry -> score by layer."""
         if query.empty:
             return self._literally([query.literal])
         try:
-            return Ranked(self._connection, self._filters, query, self._weights, self._saw).scores()
+            asked = Ranked(self._connection, self._filters, query, self._weights, self._saw)
+            return asked.scores(rewrites, alone=self._request.mode == "semantic")
         except (sqlite3.DatabaseError, StateError) as error:
             if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
                 raise

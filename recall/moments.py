@@ -33,7 +33,7 @@ _ENGLISH = (
     re.compile(rf"\b{_NAME}\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
 )
 _ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?\b")
-_ASKS = re.compile(r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bsince when\b|什么时候|何时|哪[一]?[天年月]|几[月号点]")
+_ASKS = re.compile(r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|什么时候|何时|哪一?[天年月]|几[月号点]")
 _TELLS = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|(?:last|next|this) (?:week|month|year|night|weekend|summer|winter"
     r"|spring|fall)|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{1,2}:\d{2}|20\d\d"

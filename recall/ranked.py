@@ -41,23 +41,47 @@ class Ranked:
         self._weights = weights
         self._saw = saw
 
-    def scores(self) -> dict[int, Parts]:
-        """Entry -> its score in each layer."""
+    def scores(self, rewrites: Sequence[Query] = (), *, alone: bool = False) -> dict[int, Parts]:
+        """Entry -> its score in each layer.
+
+        `rewrites` add their terms to those of the query; `alone`: the query's own count in what was written only.
+        """
+        if self._query.required:
+            return self._phrases()
+        bag = _bag(self._query, rewrites, self._weights)
+        found = matches.frequencies(self._connection, self._filters, bag)
+        drawn = [] if alone else self._drawn([self._query])
+        written = self._written(found)
+        line = self._around([*drawn, *self._drawn(rewrites), *_cited_first(written, CITED)])
+        sight = self._sight(line, written, found)
+        asked = Asked(
+            bag,
+            frozenset(bag) - frozenset(self._query.terms),
+            moments.named(self._query.text),
+            self._tell(line),
+            frozenset(self._query.terms) if alone else frozenset(),
+        )
+        combined = scoring.scores(asked, sight, self._weights)
+        scoring.drop_tail(combined, sight, self._weights)
+        if not alone:
+            self._add_exact(combined, sight)
+        return combined
+
+    def _phrases(self) -> dict[int, Parts]:
+        """Entries that hold every quoted phrase: nothing else counts, so nothing else is looked at."""
         own = matches.of_entries(self._connection, self._filters, self._query, self._weights.roles)
         self._saw(own.bounded)
-        found = matches.frequencies(self._connection, self._filters, self._query.terms)
-        written = [] if self._query.required else self._written(found)
-        line = self._around([*own.scores, *_cited_first(written, CITED)])
-        sight = self._sight(line, written, found)
-        asked = Asked(dict.fromkeys(self._query.terms, 1.0), moments=moments.named(self._query.text), tells=self._tell(line))
-        combined = scoring.scores(asked, sight, self._weights)
-        if self._query.required:
-            kept = self._holding(self._query.required_spellings, own.scores, every=True)
-            combined = {entry_no: combined.get(entry_no, {"keyword": 1e-6}) for entry_no in kept}
-        else:
-            scoring.drop_tail(combined, sight, self._weights)
-        self._add_exact(combined, sight)
-        return combined
+        kept = self._holding(self._query.required_spellings, own.scores)
+        return {entry_no: {"keyword": own.scores[entry_no]} for entry_no in kept}
+
+    def _drawn(self, queries: Iterable[Query]) -> list[int]:
+        """The candidates of each query by its own words, the best of all first."""
+        drawn: dict[int, None] = {}
+        for query in queries:
+            own = matches.of_entries(self._connection, self._filters, query, self._weights.roles)
+            self._saw(own.bounded)
+            drawn |= dict.fromkeys(own.scores)
+        return list(drawn)
 
     def _written(self, found: Mapping[Term, int]) -> list[Written]:
         kinds = [kind for kind, weight in self._weights.curated.items() if weight]
@@ -66,8 +90,6 @@ class Ranked:
 
     def _around(self, numbers: Iterable[int]) -> list[Turn]:
         reach = max(len(self._weights.before), len(self._weights.after))
-        if self._query.required:
-            reach = 0
         return turns.around(self._connection, self._filters, numbers, reach)
 
     def _sight(self, line: Sequence[Turn], written: Sequence[Written], found: Mapping[Term, int]) -> Sight:
@@ -101,17 +123,27 @@ class Ranked:
             terms = querying.cut(spelling).terms
             hold = [sight.entries[term].rows for term in terms if term in sight.entries]
             among = frozenset.intersection(*hold) & combined.keys() if hold else frozenset()
-            for entry_no in self._holding([spelling], among, every=True):
+            for entry_no in self._holding([spelling], among):
                 combined[entry_no]["exact"] = max(self._weights.exact * best, 1e-6)
 
-    def _holding(self, spellings: Sequence[str], among: Iterable[int], *, every: bool) -> list[int]:
-        """Which entries hold a spelling (or each of them) letter for letter."""
-        if not spellings:
-            return []
-        test = all if every else any
+    def _holding(self, spellings: Sequence[str], among: Iterable[int]) -> list[int]:
+        """Which entries hold each spelling letter for letter."""
         texts = hits.searchable(self._connection, among, _CHECKED_CHARS)
         folded = {entry_no: querying.spelling(text) for entry_no, text in texts.items()}
-        return [entry_no for entry_no, text in folded.items() if test(each in text for each in spellings)]
+        return [entry_no for entry_no, text in folded.items() if all(each in text for each in spellings)]
+
+
+def _bag(query: Query, rewrites: Sequence[Query], weights: Weights) -> dict[Term, float]:
+    """The terms of a query and of its rewrites with their weights: one bag ranks better than several lists fused."""
+    bag = dict.fromkeys(query.terms, 1.0)
+    again: dict[Term, int] = {}
+    for rewrite in rewrites:
+        for term in rewrite.terms:
+            again[term] = again.get(term, 0) + 1
+    for term, times in again.items():
+        more = weights.rewritten_again * times
+        bag[term] = bag[term] + more if term in bag else weights.rewritten + more
+    return bag
 
 
 def _cited_first(written: Iterable[Written], most: int) -> list[int]:

@@ -94,7 +94,7 @@ class Follower(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One command's run. `follower`: where somebody follows it. `choose`: instead of the model that the settings name."""
+    """One command's run. `follower`: where somebody follows it. `choose`: another model than the settings name."""
 
     settings: Settings
     database: Database

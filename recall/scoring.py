@@ -29,6 +29,7 @@ class Asked:
     rewritten: frozenset[Term] = frozenset()
     moments: tuple[Moment, ...] = ()
     tells: frozenset[int] = frozenset()  # entries that tell a time, where the query asks for one
+    only_written: frozenset[Term] = frozenset()  # terms that count in what was written only
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,12 @@ class _Scores:
     def add(self, term: Term, weight: float) -> None:
         """Add what one term is worth, everywhere."""
         held, text = self._sight.entries.get(term), self._sight.texts.get(term)
+        places: list[int] = []
+        if held and term not in self._asked.only_written:
+            places = [self._place[number] for number in held.rows if number in self._place]
         if held is None and text is None:
             return
-        worth = weight * (
-            idf(held.total, self._sight.total) if held else min(idf(text.total if text else 1, 100), 4.0)
-        )
-        places = [self._place[number] for number in held.rows if number in self._place] if held else []
+        worth = weight * (idf(held.total, self._sight.total) if held else min(idf(text.total if text else 1, 100), 4.0))
         own = set(places)
         rewritten = term in self._asked.rewritten
         for place in places:

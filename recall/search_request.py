@@ -27,7 +27,7 @@ class SearchRequest:
     """What to search for. `exclude` names conversations, or conversation/entry, that were seen already."""
 
     queries: tuple[str, ...]
-    mode: str = "keyword"
+    mode: str = "hybrid"
     topic_id: str | None = None
     conversation_id: str | None = None
     roles: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Searching: requests checked, each query ranked by layers, fused, folded into conversations, and said honestly.
 
-Owns the `search` answer of contract.md. `mode` keyword is what this does; hybrid and semantic need a rewriting model
-and say that there is none. Without a text index that can be read, the words are looked for in the stored text
+Owns the `search` answer of contract.md. `hybrid` adds rewrites to each query (`recall.rewriting`) and goes on without them
+where there are none; `semantic` ranks by them and by what was written about entries, or has no answer. Without a text index that can be read, the words are looked for in the stored text
 (bounded), and the answer says so. Every answer is of one snapshot of the index.
 """
 
@@ -19,6 +19,7 @@ from recall.index.database import Database, profile_number
 from recall.index.filters import Filters
 from recall.query import Query
 from recall.ranking import Hit
+from recall.rewriting import NO_REWRITER, NOT_ASKED, Rewriter, Rewriting
 from recall.scope import ANYWHERE, Here, Scope
 from recall.search_request import (
     INCLUDES,
@@ -47,7 +48,6 @@ __all__ = [
     "rank",
     "search",
 ]
-_NO_MODEL = "Rewriting by a model is not part of this version"
 
 
 def search(
@@ -58,24 +58,33 @@ def search(
     source_state: SourceState = state_by_stat,
     resume: Resume = no_resume,
     here: Here = ANYWHERE,
+    rewriter: Rewriter | None = None,
 ) -> dict[str, object]:
-    """The `search` answer. Raises ArgumentError for what was asked wrongly; finding nothing is an answer."""
+    """The `search` answer. Raises ArgumentError for what was asked wrongly; finding nothing is an answer.
+
+    `rewriter` is asked where the mode wants rewriting, before the snapshot is taken: it may take as long as a model.
+    """
     request.checked()
+    rewriting = NOT_ASKED
+    if request.mode != "keyword":
+        rewriting = NO_REWRITER if rewriter is None else rewriter(request.queries)
     with database.read() as connection:
         number = profile_number(connection, profile)
         scope = scopes.resolve(connection, -1 if number is None else number, here, request.scope, request.project)
         if number is None:
-            return _answer(request, message="Nothing is indexed in this profile yet: run index-all, or index FILE")
+            return _answer(
+                request, rewriting, message="Nothing is indexed in this profile yet: run index-all, or index FILE"
+            )
         if scope.reason is not None:
-            return _answer(request, **scope.as_json(), message=scope.said)
+            return _answer(request, rewriting, **scope.as_json(), message=scope.said)
         filters = scope.narrow(filters_of(connection, number, request, current))
-        found = Candidates(connection, filters, request, scope)
+        found = Candidates(connection, filters, request, scope, rewrites=rewriting.rewrites)
         stamp, question = reads.generation(connection, number), [*request.question(), scope.used, scope.project]
         first = 0
         if request.cursor is not None:
             place = cursors.decode(request.cursor, question, stamp)
             first = cursors.whole_number(place[0] if len(place) == 1 else None)
-        if request.mode != "semantic":
+        if request.mode != "semantic" or rewriting.done:
             found.run()
         page, last = found.page(first)
         belongs = scopes.belongs_of(connection, number, scope)
@@ -84,20 +93,25 @@ def search(
         next_cursor = None if last is None else cursors.encode([last], question, stamp)
         return _answer(
             request,
+            rewriting,
             **scope.as_json(),
             conversations=[shown.conversation(group) for group in page],
             in_scope=in_scope,
             coverage=_coverage(found.bounded, hits.waiting(connection, number)),
-            message=_message(request, found, scope, in_scope),
+            message=_message(request, rewriting, found, scope, in_scope),
             next_cursor=next_cursor,
         )
 
 
 def rank(
-    connection: sqlite3.Connection, filters: Filters, queries: Sequence[str], weights: Weights = WEIGHTS
+    connection: sqlite3.Connection,
+    filters: Filters,
+    queries: Sequence[str],
+    weights: Weights = WEIGHTS,
+    rewrites: Sequence[Sequence[str]] = (),
 ) -> list[Hit]:
     """All hits of the queries, best first, before they are folded into conversations: what benchmarks measure."""
-    found = Candidates(connection, filters, SearchRequest(tuple(queries)), weights=weights)
+    found = Candidates(connection, filters, SearchRequest(tuple(queries)), weights=weights, rewrites=rewrites)
     found.run()
     return found.hits
 
@@ -108,15 +122,15 @@ def _coverage(bounded: bool, waiting: int) -> str:
     return "partial" if waiting else "complete"
 
 
-def _message(request: SearchRequest, found: Candidates, scope: Scope, in_scope: int) -> str:
+def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, scope: Scope, in_scope: int) -> str:
     said: list[str] = [scope.said] if scope.said else []
     if scope.used == "project" and not in_scope:
         said.append("There are no other conversations in this project.")
         return " ".join(said)
-    if request.mode == "semantic":
-        return f"{_NO_MODEL}, and semantic mode has no other road: use mode keyword"
-    if request.mode == "hybrid":
-        said.append(f"{_NO_MODEL}; these are keyword results.")
+    if request.mode == "semantic" and not rewriting.done:
+        return f"{rewriting.said} Semantic mode has no other road: use mode keyword or hybrid.".strip()
+    if request.mode == "hybrid" and rewriting.said:
+        said.append(f"{rewriting.said} These are keyword results.")
     if found.damaged:
         said.append(
             "The text index cannot be read: the stored text was searched for the words as they stand, newest first. "
@@ -138,12 +152,12 @@ def _words(query: Query) -> list[str]:
     return [f'"{spelled}"' for spelled in query.required_spellings] or query.text.split()
 
 
-def _answer(request: SearchRequest, **fields: object) -> dict[str, object]:
+def _answer(request: SearchRequest, rewriting: Rewriting, **fields: object) -> dict[str, object]:
     answer: dict[str, object] = {
         "requested_mode": request.mode,
-        "used_mode": "semantic" if request.mode == "semantic" else "keyword",
-        "semantic_status": "disabled" if request.mode == "keyword" else "unavailable",
-        "rewrite_status": "not_asked",
+        "used_mode": request.mode if rewriting.done or request.mode == "semantic" else "keyword",
+        "semantic_status": rewriting.semantic_status,
+        "rewrite_status": rewriting.rewrite_status,
         "scope": "all",
         "project": None,
         "in_scope": 0,

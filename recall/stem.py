@@ -11,22 +11,22 @@ import re
 from functools import lru_cache
 
 _IRREGULAR = """
-arise arose arisen; bear borne; become became; begin began begun; bend bent; bite bitten; bleed bled; break broke broken;
-breed bred; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen; come came; creep crept;
-deal dealt; dig dug; draw drew drawn; dream dreamt; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen;
-feed fed; feel felt; fight fought; find found; fly flew flown; forbid forbade forbidden; forget forgot forgotten;
-forgive forgave forgiven; freeze froze frozen; give gave given; go went gone; grow grew grown; hang hung; hear heard;
-hide hid hidden; hold held; keep kept; kneel knelt; know knew known; lead led; learn learnt; leave left; lend lent;
-lose lost; make made; mean meant; meet met; overcome overcame; overwrite overwrote overwritten; pay paid; prove proven;
-rebuild rebuilt; redo redid redone; rerun reran; rethink rethought; rewrite rewrote rewritten; ride rode ridden;
-ring rang rung; rise rose risen; run ran; say said; see saw seen; seek sought; sell sold; send sent; shake shook shaken;
-shine shone; shoot shot; show shown; shrink shrank shrunk; sing sang sung; sink sank sunk; sit sat; sleep slept; slide slid;
-speak spoke spoken; spend spent; spin spun; stand stood; steal stole stolen; stick stuck; strike struck; swear swore sworn;
-sweep swept; swim swam swum; take took taken; teach taught; tear torn; tell told; think thought; throw threw thrown;
-undergo underwent undergone; understand understood; undo undid undone; wake woke woken; wear wore worn; weep wept; win won;
-withdraw withdrew withdrawn; withhold withheld; write wrote written; child children; foot feet; index indices; man men;
-matrix matrices; mouse mice; person people; tooth teeth; vertex vertices; wife wives; woman women; knife knives;
-shelf shelves; half halves
+arise arose arisen; bear borne; become became; begin began begun; bend bent; bite bitten; bleed bled; break broke
+broken; breed bred; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen; come came;
+creep crept; deal dealt; dig dug; draw drew drawn; dream dreamt; drink drank drunk; drive drove driven; eat ate eaten;
+fall fell fallen; feed fed; feel felt; fight fought; find found; fly flew flown; forbid forbade forbidden; forget
+forgot forgotten; forgive forgave forgiven; freeze froze frozen; give gave given; go went gone; grow grew grown; hang
+hung; hear heard; hide hid hidden; hold held; keep kept; kneel knelt; know knew known; lead led; learn learnt; leave
+left; lend lent; lose lost; make made; mean meant; meet met; overcome overcame; overwrite overwrote overwritten; pay
+paid; prove proven; rebuild rebuilt; redo redid redone; rerun reran; rethink rethought; rewrite rewrote rewritten;
+ride rode ridden; ring rang rung; rise rose risen; run ran; say said; see saw seen; seek sought; sell sold; send sent;
+shake shook shaken; shine shone; shoot shot; show shown; shrink shrank shrunk; sing sang sung; sink sank sunk; sit
+sat; sleep slept; slide slid; speak spoke spoken; spend spent; spin spun; stand stood; steal stole stolen; stick
+stuck; strike struck; swear swore sworn; sweep swept; swim swam swum; take took taken; teach taught; tear torn; tell
+told; think thought; throw threw thrown; undergo underwent undergone; understand understood; undo undid undone; wake
+woke woken; wear wore worn; weep wept; win won; withdraw withdrew withdrawn; withhold withheld; write wrote written;
+child children; foot feet; index indices; man men; matrix matrices; mouse mice; person people; tooth teeth; vertex
+vertices; wife wives; woman women; knife knives; shelf shelves; half halves
 """
 _PLAIN = re.compile(r"[a-z]{4,30}")
 _VOWEL = re.compile(r"[aeiouy]")

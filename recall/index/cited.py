@@ -89,7 +89,9 @@ def best(
         cited.setdefault(row["curated_no"], []).append(row["entry_no"])
         status[row["curated_no"]] = row["status"]
     return [
-        Written(row["curated_no"], row["kind"], row["chars"], tuple(cited[row["curated_no"]]), status[row["curated_no"]])
+        Written(
+            row["curated_no"], row["kind"], row["chars"], tuple(cited[row["curated_no"]]), status[row["curated_no"]]
+        )
         for row in rows
         if row["curated_no"] in cited
     ]

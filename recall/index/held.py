@@ -72,5 +72,6 @@ def _rows(
 ) -> list[int]:
     match = engine.expression(beside, [], terms, []) if beside else engine.expression(terms, [], [], [])
     return [
-        row[0] for row in connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {WALKED}", (match,))
+        row[0]
+        for row in connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {WALKED}", (match,))
     ]

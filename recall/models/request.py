@@ -71,7 +71,15 @@ class PlacementTask:
     last: bool
 
 
-Task = AnalysisTask | ReduceTask | PlacementTask
+@dataclass(frozen=True, slots=True)
+class RewriteTask:
+    """The queries of a search, redacted, and the languages that the profile is written in."""
+
+    queries: tuple[str, ...]
+    languages: tuple[str, ...]
+
+
+Task = AnalysisTask | ReduceTask | PlacementTask | RewriteTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,11 +206,11 @@ def _mcp(session: Session, _arguments: Arguments) -> Answer:
 
 
 def _search(session: Session, arguments: Arguments) -> Answer:
-    from recall import origins, searcher
+    from recall import origins, rewriting, searcher
 
     request = searcher.SearchRequest(
         queries=_texts(arguments, "queries") or (" ".join(_texts(arguments, "query")),),
-        mode=_text(arguments, "mode") or "keyword",
+        mode=_text(arguments, "mode") or "hybrid",
         topic_id=_text(arguments, "topic"),
         conversation_id=_text(arguments, "conversation"),
         roles=_texts(arguments, "role"),
@@ -233,6 +233,7 @@ def _search(session: Session, arguments: Arguments) -> Answer:
         origins.source_state_of(session.settings, database),
         origins.resume,
         session.here(),
+        rewriting.rewriter(session.reading_run()),
     )
     return _hinted(session, answer)
 
@@ -397,7 +398,11 @@ OPERATIONS: tuple[Operation, ...] = (
         _search,
         (
             Parameter("query", "What to look for.", positional=True, required=True, many=True),
-            Parameter("mode", "How to search (this version: keyword).", choices=search_request.MODES),
+            Parameter(
+                "mode",
+                "hybrid: with rewriting (default); keyword: without; semantic: by it alone.",
+                choices=search_request.MODES,
+            ),
             *_SCOPE,
             Parameter("topic", "Only conversations of this topic."),
             Parameter("conversation", "Only in this conversation."),

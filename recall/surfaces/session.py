@@ -50,6 +50,10 @@ class Session:
         """A run of a workflow that writes."""
         return Run(self.settings, self.for_work(), self.cancellation, self.report, follower=self.follower)
 
+    def reading_run(self) -> Run:
+        """A run of a workflow that reads the index as it is, and may ask a model: it makes no file."""
+        return Run(self.settings, self.for_reading(), self.cancellation, self.report)
+
     def close(self) -> None:
         if self._open is not None:
             self._open.close()

@@ -1,0 +1,127 @@
+"""Rewriting for one search: by the model that is set, or from the profile itself, and how it went.
+
+A search never waits for more than the one deadline of a rewrite and never fails for it: what stands in the way becomes
+a status of the answer. The model's road (cache, consent, ledger, caps) is the one that indexing takes. With `offline`
+the words come from the titles and aliases of the facets and topics that the query matches best.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from recall import query as querying
+from recall.errors import ModelError, RecallError
+from recall.index import vocabulary
+from recall.index.database import profile_number
+from recall.run import Run
+
+# Scripts, and the language that a model is told for each.
+_LANGUAGES = (
+    ("Chinese", re.compile("[\u4e00-\u9fff]")),
+    ("Japanese", re.compile("[\u3041-\u30ff]")),
+    ("Korean", re.compile("[\uac00-\ud7a3]")),
+    ("Russian", re.compile("[\u0410-\u044f]")),
+    ("English", re.compile("[A-Za-z]{2}")),
+)
+_SAMPLE = 100  # entries that are looked at for their languages
+_SHARE = 0.05  # of them, to count
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What came of rewriting. `rewrites`: for each query; the statuses are those of the answer."""
+
+    rewrites: tuple[tuple[str, ...], ...] = ()
+    rewrite_status: str = "not_asked"
+    semantic_status: str = "disabled"
+    said: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.rewrite_status in ("done", "cached")
+
+
+Rewriter = Callable[[Sequence[str]], Rewriting]
+NOT_ASKED = Rewriting()
+NO_REWRITER = Rewriting((), "unavailable", "unavailable", "Nothing here rewrites queries.")
+
+
+def rewriter(run: Run) -> Rewriter:
+    """Rewrites the queries of one search of this run."""
+    return lambda queries: _rewritten(run, queries)
+
+
+def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
+    with run.database.read() as connection:
+        number = profile_number(connection, run.settings.profile)
+        if number is None or not any(query.strip() for query in queries):
+            return NOT_ASKED
+        if run.settings.offline and run.choose is None:
+            return Rewriting(from_profile(connection, number, queries), "done", "ready")
+        languages = languages_of(connection, number)
+    try:
+        return _by_model(run, number, queries, languages)
+    except RecallError as error:
+        if error.code == "cancelled":
+            raise
+        return _failed(error)
+
+
+def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence[str]) -> Rewriting:
+    # Loaded here: a search by keyword needs no part of the road to a model.
+    from recall.models.calls import Road
+    from recall.models.choose import choose_model
+    from recall.models.gate import ConsentGate
+    from recall.models.sending import CallLimits
+    from recall.steps.rewrite import rewrite
+
+    async def asked() -> Rewriting:
+        road = Road(
+            run.database,
+            number,
+            run.run_id,
+            (run.choose or choose_model)(run.settings, run.database),
+            CallLimits.of(run.settings),
+            consent=ConsentGate(run.database, number),
+            clock=run.clock,
+            cancelled=run.cancellation,
+        )
+        run.cancellation.listen(road.cancel)
+        try:
+            made = await rewrite(queries, languages, road)
+        finally:
+            await road.close()
+        return Rewriting(made, "cached" if road.hits else "done", "ready" if all(made) else "partial")
+
+    return asyncio.run(asked())
+
+
+def _failed(error: RecallError) -> Rewriting:
+    if error.code == "consent_required":
+        return Rewriting((), "consent_required", "consent_required", f"{error.message}: {error.hint}.")
+    if error.code in ("work_budget", "daily_budget"):
+        return Rewriting((), "budget", "unavailable", f"{error.message}: {error.hint}.")
+    late = isinstance(error, ModelError) and "deadline_seconds" in error.data
+    return Rewriting((), "timeout" if late else "unavailable", "unavailable", f"{error.message} ({error.code}).")
+
+
+def languages_of(connection: sqlite3.Connection, profile_no: int) -> tuple[str, ...]:
+    """The languages that the newest entries of a profile are written in, the commonest first."""
+    texts = vocabulary.newest(connection, profile_no, _SAMPLE)
+    counts = {name: sum(pattern.search(text) is not None for text in texts) for name, pattern in _LANGUAGES}
+    told = [name for name, count in counts.items() if count > _SHARE * len(texts)]
+    return tuple(sorted(told, key=lambda name: -counts[name])) or ("English",)
+
+
+def from_profile(
+    connection: sqlite3.Connection, profile_no: int, queries: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """For each query the titles and aliases of the facets and topics that it matches best."""
+    return tuple(
+        tuple(vocabulary.names(connection, profile_no, querying.cut(query).terms)) if query.strip() else ()
+        for query in queries
+    )

@@ -5,6 +5,7 @@
 #   .venv-demo  only what the product runs on; the checkout is put on its path, so nothing is built
 
 PYTHON ?= python3
+DATA ?= fixtures/coding
 
 PY := .venv/bin/python
 DEMO_PY := .venv-demo/bin/python
@@ -25,7 +26,7 @@ help:
 	@echo "make test-hosts   the real host programs, installed from the package indexes into build/ and scratch homes"
 	@echo "make lint    ruff"
 	@echo "make types   mypy, strict"
-	@echo "make bench DATA=FOLDER   the benchmarks, on a labelled set"
+	@echo "make bench   retrieval and topics on the public set; DATA=FOLDER takes another"
 	@echo "make lock    make requirements/*.txt again; UPGRADE=--upgrade takes newer versions"
 	@echo "make clean   remove what make made"
 	@echo "make … PYTHON=python3.12 takes another Python"
@@ -49,9 +50,8 @@ pytest: .venv/.ready
 	$(PY) -m pytest
 
 bench: .venv/.ready
-	@test -n "$(DATA)" || { echo "make bench: name a labelled set, as in: make bench DATA=../sets/coding/a" >&2; exit 1; }
-	$(PY) -m benchmarks.topics --data $(abspath $(DATA))
-	$(PY) -m benchmarks.curated --data $(abspath $(DATA))
+	$(PY) -m benchmarks.retrieval --data $(abspath $(DATA)) --layers keyword,neighbours,offline,curated,vocabulary,rewrite
+	@for topics in $$(find $(abspath $(DATA)) -name topics.json); do $(PY) -m benchmarks.topics --data $$(dirname $$topics); done
 
 # uv makes one file for every Python and system we support. It is a tool of this target only, in a folder that goes again.
 LOCK_ENV := .venv-lock

@@ -26,8 +26,9 @@ Ask = Callable[[str], list[Entry]]
 Scorer = Callable[[str], Sequence[float]]
 _DEPTH = 1000
 _STOP = frozenset(
-    "a an and are as at be but by did do does for from had has have how i if in into is it its my no not of on or our so"
-    " such that the their then there these they this to was we were what when where which who why will with you".split()
+    "a an and are as at be but by did do does for from had has have how i if in into is it its my no not of on or our"
+    " so such that the their then there these they this to was we were what when where which who why will with"
+    " you".split()
 )
 _PACKAGES = {
     "tantivy": ("tantivy",),

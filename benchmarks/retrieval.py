@@ -8,9 +8,9 @@ indexed, then searched. Layers add up in the order given:
     keyword      the words of the entry itself
     neighbours   and of the turns beside it, and the conversation as a whole
     offline      and what the built-in analyser wrote about it
-    vocabulary   and the built-in rewriting: the profile's own words for what is asked
     curated      what a strong model wrote instead, recorded in `curation.jsonl` (where there is none: offline)
-    rewrite      and its rewrites, recorded in `rewrites.jsonl` (where there are none: the built-in ones)
+    vocabulary   and the profile's own names for what is asked: rewriting without a model
+    rewrite      instead of these the rewrites of a strong model, recorded in `rewrites.jsonl` (where there are any)
 
 Recorded replies go through the product's own analysis and rewriting. Questions of the category `adversarial` count
 under `by_category` only. `abstention`: 200 questions of each set put to a profile of another, and the questions that
@@ -34,11 +34,12 @@ from benchmarks.measures import Judged, figures, percentile
 from benchmarks.profiles import Entry, Profile, Question
 from recall import rewriting, searcher
 from recall.run import Run
+from recall.settings import OFFLINE
 from recall.weights import WEIGHTS, Weights
 
 DEFAULT_LAYERS = ("keyword", "neighbours", "curated", "rewrite")
-LAYERS = ("keyword", "neighbours", "offline", "vocabulary", "curated", "rewrite")
-RECORDED = frozenset({"curated", "rewrite"})
+LAYERS = ("keyword", "neighbours", "offline", "curated", "vocabulary", "rewrite")
+RECORDED = frozenset({"curated", "vocabulary", "rewrite"})
 REWRITING = frozenset({"vocabulary", "rewrite"})
 ASIDE = "adversarial"
 _UNCURATED = replace(WEIGHTS, curated={})
@@ -110,13 +111,14 @@ def searching(run: Run, layer: str) -> Ask:
     """The search of one layer, in the product."""
     names = profiles.entry_names(run.database)
     weights: Weights = _WEIGHTS.get(layer, WEIGHTS)
+    if layer == "vocabulary":
+        run = replace(run, settings=replace(run.settings, model=OFFLINE), choose=None)
     rewrite = rewriting.rewriter(run) if layer in REWRITING else None
 
     def ask(text: str) -> list[Entry]:
         with run.database.read() as connection:
-            rewrites = rewrite([text]).rewrites if rewrite else ()
-            filters = searcher.default_filters(1)
-            found = searcher.rank(connection, filters, [text], weights, rewrites)
+            rewritten = rewrite([text]) if rewrite else rewriting.NOT_ASKED
+            found = searcher.rank(connection, searcher.default_filters(1), [text], weights, rewritten)
         return [names[hit.entry_no] for hit in found]
 
     return ask

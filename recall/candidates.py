@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from recall import query as querying
 from recall import ranking, tiers
 from recall.errors import StateError
-from recall.index import hits, literal, matches
+from recall.index import hits, literal
 from recall.index.filters import Filters
 from recall.query import Query
 from recall.ranked import Ranked
 from recall.ranking import Hit
+from recall.rewriting import NOT_ASKED, Rewriting
 from recall.scope import EVERYTHING, Scope
 from recall.scoring import Parts
 from recall.search_request import SearchRequest
@@ -55,7 +56,7 @@ class Candidates:
         request: SearchRequest,
         scope: Scope = EVERYTHING,
         weights: Weights = WEIGHTS,
-        rewrites: Sequence[Sequence[str]] = (),
+        rewriting: Rewriting = NOT_ASKED,
     ) -> None:
         self._weights = weights
         self._connection = connection
@@ -63,7 +64,9 @@ class Candidates:
         self._request = request
         self._scope = scope
         self.queries = [querying.cut(text) for text in request.queries]
-        self._rewrites = [[querying.cut(text) for text in texts] for texts in rewrites] or [[] for _ in self.queries]
+        self._own_words = rewriting.own_words
+        self._rewrites = [[querying.cut(text) for text in texts] for texts in rewriting.rewrites]
+        self._rewrites = self._rewrites or [[] for _ in self.queries]
         self.hits: list[Hit] = []
         self.bounded = False
         self.damaged = ""
@@ -135,7 +138,8 @@ class Candidates:
             return self._literally([query.literal])
         try:
             asked = Ranked(self._connection, self._filters, query, self._weights, self._saw)
-            return asked.scores(rewrites, alone=self._request.mode == "semantic")
+            alone = self._request.mode == "semantic"
+            return asked.scores(rewrites, alone=alone, own_words=self._own_words)
         except (sqlite3.DatabaseError, StateError) as error:
             if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
                 raise

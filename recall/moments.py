@@ -35,8 +35,9 @@ _ENGLISH = (
 _ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?\b")
 _ASKS = re.compile(r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|什么时候|何时|哪一?[天年月]|几[月号点]")
 _TELLS = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|(?:last|next|this) (?:week|month|year|night|weekend|summer|winter"
-    r"|spring|fall)|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{1,2}:\d{2}|20\d\d"
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|weekend|\d{1,2}:\d{2}|20\d\d"
+    r"|(?:last|next|this) (?:week|month|year|night|summer|winter|spring|fall)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|(?:january|february|march|april|june|july|august|september|october|november|december))\b"
     r"|昨天|今天|明天|前天|上周|下周|[0-9一二三四五六七八九十]+[月日号点年]",
     re.IGNORECASE,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recall import moments, scoring
 from recall import query as querying
-from recall.index import cited, held, hits, matches, turns
+from recall.index import cited, frequencies, held, hits, layers, matches, turns
 from recall.index.cited import Written
 from recall.index.filters import Filters
 from recall.index.held import Holding
@@ -21,6 +21,9 @@ from recall.scoring import Asked, Parts, Sight
 from recall.weights import Weights
 
 CITED = 300  # entries that what was written about them brings in
+KEPT = 300  # entries of one query that go on
+TOLD = 60  # entries that are looked at for a time they tell
+_TOLD_CHARS = 2000
 _CHECKED_CHARS = 200_000  # of a text that is compared letter for letter
 
 
@@ -40,29 +43,34 @@ class Ranked:
         self._query = query
         self._weights = weights
         self._saw = saw
+        self._text = layers.layer(connection, filters.profile_no, "text")
 
-    def scores(self, rewrites: Sequence[Query] = (), *, alone: bool = False) -> dict[int, Parts]:
+    def scores(
+        self, rewrites: Sequence[Query] = (), *, alone: bool = False, own_words: bool = False
+    ) -> dict[int, Parts]:
         """Entry -> its score in each layer.
 
-        `rewrites` add their terms to those of the query; `alone`: the query's own count in what was written only.
+        `rewrites` add their terms to those of the query; `alone`: the query's own count in what was written only;
+        `own_words`: the rewrites are the profile's own names.
         """
         if self._query.required:
             return self._phrases()
-        bag = _bag(self._query, rewrites, self._weights)
-        found = matches.frequencies(self._connection, self._filters, bag)
+        bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
+        found = frequencies.of_terms(self._connection, self._text, bag)
         drawn = [] if alone else self._drawn([self._query])
-        written = self._written(found)
+        written = self._written(list(bag))
         line = self._around([*drawn, *self._drawn(rewrites), *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
         asked = Asked(
             bag,
             frozenset(bag) - frozenset(self._query.terms),
             moments.named(self._query.text),
-            self._tell(line),
             frozenset(self._query.terms) if alone else frozenset(),
         )
         combined = scoring.scores(asked, sight, self._weights)
         scoring.drop_tail(combined, sight, self._weights)
+        combined = scoring.best(combined, KEPT)
+        self._add_when(combined)
         if not alone:
             self._add_exact(combined, sight)
         return combined
@@ -83,10 +91,9 @@ class Ranked:
             drawn |= dict.fromkeys(own.scores)
         return list(drawn)
 
-    def _written(self, found: Mapping[Term, int]) -> list[Written]:
+    def _written(self, terms: Sequence[Term]) -> list[Written]:
         kinds = [kind for kind, weight in self._weights.curated.items() if weight]
-        # A term that no entry holds may well stand in what was written: in another language, or in other words.
-        return cited.best(self._connection, self._filters, _at_least_once(found), kinds) if kinds else []
+        return cited.best(self._connection, self._filters, terms, kinds) if kinds else []
 
     def _around(self, numbers: Iterable[int]) -> list[Turn]:
         reach = max(len(self._weights.before), len(self._weights.after))
@@ -94,27 +101,28 @@ class Ranked:
 
     def _sight(self, line: Sequence[Turn], written: Sequence[Written], found: Mapping[Term, int]) -> Sight:
         numbers = [turn.entry_no for turn in line]
-        profile_no = self._filters.profile_no
         texts: Mapping[Term, Holding] = {}
         if written:
-            cite = [one.curated_no for one in written]
-            texts = held.of_terms(self._connection, profile_no, "curated", _at_least_once(found), cite)
+            curated = layers.layer(self._connection, self._filters.profile_no, "curated")
+            known = frequencies.of_terms(self._connection, curated, found)
+            texts = held.of_terms(self._connection, curated, known, [one.curated_no for one in written])
         names = self._query.names if self._weights.speaker else ()
         return Sight(
             line,
-            self._connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0] or 0,
-            held.of_terms(self._connection, profile_no, "text", found, numbers),
-            held.at_the_start(self._connection, profile_no, names, numbers),
+            frequencies.total(self._connection),
+            held.of_terms(self._connection, self._text, found, numbers),
+            held.at_the_start(self._connection, self._text, names, numbers),
             written,
             texts,
         )
 
-    def _tell(self, line: Sequence[Turn]) -> frozenset[int]:
-        """The entries that tell a time, where the query asks for one."""
+    def _add_when(self, combined: dict[int, Parts]) -> None:
+        """Lift the entries that tell a time, where the query asks for one."""
         if not self._weights.when or not moments.asks_when(self._query.text):
-            return frozenset()
-        texts = hits.searchable(self._connection, [turn.entry_no for turn in line], 2000)
-        return frozenset(entry_no for entry_no, text in texts.items() if moments.tells_when(text))
+            return
+        texts = hits.searchable(self._connection, scoring.best(combined, TOLD), _TOLD_CHARS)
+        for entry_no in [entry_no for entry_no, text in texts.items() if moments.tells_when(text)]:
+            combined[entry_no]["when"] = self._weights.when * sum(combined[entry_no].values())
 
     def _add_exact(self, combined: dict[int, Parts], sight: Sight) -> None:
         """Put entries that hold a spelling letter for letter above those that hold its parts."""
@@ -133,8 +141,11 @@ class Ranked:
         return [entry_no for entry_no, text in folded.items() if all(each in text for each in spellings)]
 
 
-def _bag(query: Query, rewrites: Sequence[Query], weights: Weights) -> dict[Term, float]:
+def _bag(query: Query, rewrites: Sequence[Query], weights: Weights, *, own_words: bool) -> dict[Term, float]:
     """The terms of a query and of its rewrites with their weights: one bag ranks better than several lists fused."""
+    if own_words:
+        names = dict.fromkeys((term for rewrite in rewrites for term in rewrite.terms), weights.vocabulary)
+        return names | dict.fromkeys(query.terms, 1.0)
     bag = dict.fromkeys(query.terms, 1.0)
     again: dict[Term, int] = {}
     for rewrite in rewrites:
@@ -149,7 +160,3 @@ def _bag(query: Query, rewrites: Sequence[Query], weights: Weights) -> dict[Term
 def _cited_first(written: Iterable[Written], most: int) -> list[int]:
     """The entries that the best texts cite."""
     return list(dict.fromkeys(entry_no for one in written for entry_no in one.entries))[:most]
-
-
-def _at_least_once(found: Mapping[Term, int]) -> dict[Term, int]:
-    return {term: max(1, rows) for term, rows in found.items()}

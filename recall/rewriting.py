@@ -39,6 +39,7 @@ class Rewriting:
     rewrite_status: str = "not_asked"
     semantic_status: str = "disabled"
     said: str = ""
+    own_words: bool = False  # they are the profile's own names for what is asked
 
     @property
     def done(self) -> bool:
@@ -61,7 +62,7 @@ def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
         if number is None or not any(query.strip() for query in queries):
             return NOT_ASKED
         if run.settings.offline and run.choose is None:
-            return Rewriting(from_profile(connection, number, queries), "done", "ready")
+            return Rewriting(from_profile(connection, number, queries), "done", "ready", own_words=True)
         languages = languages_of(connection, number)
     try:
         return _by_model(run, number, queries, languages)

@@ -28,7 +28,6 @@ class Asked:
     weights: Mapping[Term, float]
     rewritten: frozenset[Term] = frozenset()
     moments: tuple[Moment, ...] = ()
-    tells: frozenset[int] = frozenset()  # entries that tell a time, where the query asks for one
     only_written: frozenset[Term] = frozenset()  # terms that count in what was written only
 
 
@@ -69,6 +68,7 @@ class _Scores:
         mean = sum(turn.chars for turn in turns) / max(1, len(turns)) or 1.0
         self._firm = [_firm(turn.chars / mean, weights) for turn in turns]
         self._parts: list[Parts] = [{} for _ in turns]
+        self._terms = [0] * len(turns)  # that each place has, its own or from the turns beside it
         self._beside = self._directions()
         self._by_text = {written.curated_no: written for written in sight.written}
         lengths = [written.chars for written in sight.written]
@@ -93,7 +93,10 @@ class _Scores:
         rewritten = term in self._asked.rewritten
         for place in places:
             self._give(place, "rewrite" if rewritten else "keyword", worth * self._firm[place])
-        for place, part in self._from_beside(places).items():
+        beside = self._from_beside(places)
+        for place in own | beside.keys():
+            self._terms[place] += 1
+        for place, part in beside.items():
             share = self._weights.repeated if place in own else 1.0
             self._give(place, "rewrite" if rewritten else "neighbours", worth * part * share)
         for place, part in self._from_writing(text).items():
@@ -118,6 +121,7 @@ class _Scores:
         for number in text.rows if text else ():
             written = self._by_text[number]
             worth = self._weights.curated.get(written.kind, 0.0) * _firm(written.chars / self._mean_text, self._weights)
+            worth *= self._weights.extractive if written.extractive else 1.0
             for entry_no in written.entries:
                 place = self._place.get(entry_no)
                 if place is not None and worth > given.get(place, 0.0):
@@ -143,9 +147,9 @@ class _Scores:
         """The sums with their factors, and what the best entry of a conversation lends to the others."""
         best: dict[int, float] = {}
         found: dict[int, Parts] = {}
-        for turn, parts in zip(self._sight.turns, self._parts, strict=True):
-            if not parts:
-                continue
+        for turn, parts, terms in zip(self._sight.turns, self._parts, self._terms, strict=True):
+            if not parts or (terms < 2 and parts.keys() == {"neighbours"}):
+                continue  # one word beside an entry says nothing of it
             factor = self._factor(turn)
             found[turn.entry_no] = {layer: score * factor for layer, score in parts.items()}
             score = sum(found[turn.entry_no].values())
@@ -161,8 +165,6 @@ class _Scores:
         """What a score is multiplied by for the entry's role and time."""
         weights = self._weights
         factor = weights.roles.get(turn.role, 1.0)
-        if turn.entry_no in self._asked.tells:
-            factor *= 1 + weights.when
         if turn.at is not None and self._asked.moments:
             worth = {"in": 1.0, "near": weights.near_moment, "month": weights.month_of_moment, "": 0.0}
             factor *= 1 + weights.moment * max(worth[moment.closeness(turn.at)] for moment in self._asked.moments)
@@ -174,6 +176,12 @@ def _firm(length: float, weights: Weights) -> float:
     return (weights.saturation + 1) / (1 + weights.saturation * (1 - weights.length + weights.length * length))
 
 
+def best(found: Mapping[int, Parts], most: int) -> dict[int, Parts]:
+    """The entries with the highest scores."""
+    order = sorted(found, key=lambda entry_no: (-sum(found[entry_no].values()), entry_no))
+    return {entry_no: found[entry_no] for entry_no in order[:most]}
+
+
 def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:
     """Leave out what scores far below the best and holds none of the terms that tell something."""
     sums = {entry_no: sum(parts.values()) for entry_no, parts in found.items()}
@@ -181,6 +189,8 @@ def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:
     worths = {term: idf(held.total, sight.total) for term, held in sight.entries.items()}
     telling = weights.weak_word * max(worths.values(), default=0.0)
     kept = {row for term, worth in worths.items() if worth >= telling for row in sight.entries[term].rows}
+    wordless = weights.wordless * max(sums.values(), default=0.0)
     for entry_no, score in sums.items():
-        if score < least and entry_no not in kept:
+        spoken = any(layer in found[entry_no] for layer in ("keyword", "curated", "rewrite"))
+        if (score < least and entry_no not in kept) or (score < wordless and not spoken):
             del found[entry_no]

@@ -1,8 +1,9 @@
 """Searching: requests checked, each query ranked by layers, fused, folded into conversations, and said honestly.
 
-Owns the `search` answer of contract.md. `hybrid` adds rewrites to each query (`recall.rewriting`) and goes on without them
-where there are none; `semantic` ranks by them and by what was written about entries, or has no answer. Without a text index that can be read, the words are looked for in the stored text
-(bounded), and the answer says so. Every answer is of one snapshot of the index.
+Owns the `search` answer of contract.md. `hybrid` adds rewrites to each query (`recall.rewriting`) and goes on without
+them where there are none; `semantic` ranks by them and by what was written about entries, or has no answer. Without a
+text index that can be read, the words are looked for in the stored text (bounded), and the answer says so. Every answer
+is of one snapshot of the index.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def search(
         if scope.reason is not None:
             return _answer(request, rewriting, **scope.as_json(), message=scope.said)
         filters = scope.narrow(filters_of(connection, number, request, current))
-        found = Candidates(connection, filters, request, scope, rewrites=rewriting.rewrites)
+        found = Candidates(connection, filters, request, scope, rewriting=rewriting)
         stamp, question = reads.generation(connection, number), [*request.question(), scope.used, scope.project]
         first = 0
         if request.cursor is not None:
@@ -108,10 +109,10 @@ def rank(
     filters: Filters,
     queries: Sequence[str],
     weights: Weights = WEIGHTS,
-    rewrites: Sequence[Sequence[str]] = (),
+    rewriting: Rewriting = NOT_ASKED,
 ) -> list[Hit]:
     """All hits of the queries, best first, before they are folded into conversations: what benchmarks measure."""
-    found = Candidates(connection, filters, SearchRequest(tuple(queries)), weights=weights, rewrites=rewrites)
+    found = Candidates(connection, filters, SearchRequest(tuple(queries)), weights=weights, rewriting=rewriting)
     found.run()
     return found.hits
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _ROLES = {"user": 1.0, "assistant": 1.0, "tool": 0.8, "summary": 0.5, "system": 0.5}
-_CURATED = {"finding": 1.0, "facet": 0.6, "summary": 0.0, "topic": 0.0}
+_CURATED = {"finding": 1.0, "facet": 0.6, "summary": 0.1, "topic": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,19 @@ class Weights:
     conversation: float = 0.3  # of the best entry of its conversation
     roles: Mapping[str, float] = field(default_factory=lambda: _ROLES)
     curated: Mapping[str, float] = field(default_factory=lambda: _CURATED)  # by kind of text that cites the entry
+    extractive: float = 0.4  # of that, where the built-in analyser wrote it
     cited: float = 0.8  # of that, where the entry holds the term itself
     moment: float = 1.0  # added to the factor of an entry from the time that the question names
     near_moment: float = 0.7  # of that, a day beside it
     month_of_moment: float = 0.3  # of that, in the same month
-    when: float = 0.2  # added to the factor of an entry that tells a time, where the question asks for one
+    when: float = 0.2  # of its score, for an entry that tells a time where the question asks for one
     exact: float = 1.0  # of the query's best score, for a spelling that stands there letter for letter
     weak_score: float = 0.15  # of the query's best score: what is below and holds no telling word is left out
+    wordless: float = 0.65  # of it, for an entry that only the turns beside it speak for
     weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
     rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
-    rewritten_again: float = 0.3  # more for each further rewrite that has it
+    rewritten_again: float = 0.3  # more for each rewrite that has it
+    vocabulary: float = 0.2  # of a term's idf, where it is the profile's own name for what is asked
     reciprocal: float = 60.0  # k of reciprocal rank fusion, across the queries of a request
 
 

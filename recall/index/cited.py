@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from recall.index import fulltext
+from recall.index import matches
 from recall.index.filters import Filters
-from recall.index.matches import ENGINES, MOST_TERMS
 from recall.query import Term
 
 POOL = 300  # curated texts that are looked at
@@ -27,6 +26,7 @@ class Written:
     chars: int
     entries: tuple[int, ...]
     status: str | None = None  # of a finding
+    extractive: bool = False  # the built-in analyser's, which quotes where a model would tell
 
 
 _CITED = """
@@ -51,7 +51,7 @@ cited AS (
     JOIN facets AS f ON f.facet_no = m.facet_no JOIN evidence AS v ON v.facet_no = f.facet_no
     WHERE w.kind = 'topic'
 )
-SELECT DISTINCT cited.curated_no, cited.status, e.entry_no
+SELECT DISTINCT cited.curated_no, cited.status, e.entry_no, c.extractive
 FROM cited
 JOIN entries AS e ON e.conversation_no = cited.conversation_no AND e.entry_id = cited.entry_id
                  AND e.sha256 = cited.sha256
@@ -62,36 +62,20 @@ ORDER BY cited.curated_no, e.entry_no
 
 
 def best(
-    connection: sqlite3.Connection, filters: Filters, found: Mapping[Term, int], kinds: Iterable[str]
+    connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], kinds: Collection[str]
 ) -> list[Written]:
-    """The texts of these kinds that hold the terms best, with what they cite of what the filters let in.
-
-    `found`: the terms with about how many texts hold each.
-    """
-    terms = sorted((term for term in found if found[term]), key=lambda term: found[term])[:MOST_TERMS]
-    if not terms:
-        return []
-    engine = ENGINES[fulltext.engine_of(connection, filters.profile_no)]
-    table = f"curated_{filters.profile_no}"
-    rows = connection.execute(
-        f"""
-        SELECT t.curated_no, t.kind, length(t.text) AS chars FROM {table}
-        JOIN curated_texts AS t ON t.curated_no = {table}.rowid
-        WHERE {table} MATCH :match AND t.kind IN (SELECT value FROM json_each(:kinds))
-        ORDER BY {engine.score(table, scoped=False)} DESC, t.curated_no LIMIT :pool
-        """,
-        {"match": engine.expression(terms, [], [], []), "kinds": json.dumps(list(kinds)), "pool": POOL},
-    ).fetchall()
-    cited: dict[int, list[int]] = {}
-    status: dict[int, str | None] = {}
+    """The texts of these kinds that hold the terms best, with what they cite of what the filters let in."""
+    rows = [row for row in matches.written(connection, filters.profile_no, terms, 2 * POOL) if row["kind"] in kinds][
+        :POOL
+    ]
+    cited: dict[int, list[sqlite3.Row]] = {}
     chosen = json.dumps([row["curated_no"] for row in rows])
     for row in connection.execute(_CITED.format(conditions=filters.entries()), filters.values() | {"chosen": chosen}):
-        cited.setdefault(row["curated_no"], []).append(row["entry_no"])
-        status[row["curated_no"]] = row["status"]
-    return [
-        Written(
-            row["curated_no"], row["kind"], row["chars"], tuple(cited[row["curated_no"]]), status[row["curated_no"]]
-        )
-        for row in rows
-        if row["curated_no"] in cited
-    ]
+        cited.setdefault(row["curated_no"], []).append(row)
+    return [_written(row, cited[row["curated_no"]]) for row in rows if row["curated_no"] in cited]
+
+
+def _written(text: sqlite3.Row, cited: Sequence[sqlite3.Row]) -> Written:
+    entries = tuple(row["entry_no"] for row in cited)
+    extractive = all(row["extractive"] for row in cited)
+    return Written(text["curated_no"], text["kind"], text["chars"], entries, cited[0]["status"], extractive)

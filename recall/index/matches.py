@@ -1,9 +1,9 @@
 """Ranked matches of one query in a profile's text index, filtered in SQL before every limit.
 
 Two layers: `of_entries` asks the entries themselves, `written` asks what was written about them. These matches are the
-candidates; what they are worth is decided above (`recall.scoring`). A plan (plan.py) keeps the rows that are ranked few. Where every term is common the candidates are
-bounded: those that hold several of the terms, those in the conversations that were written about in these words, and
-the newest.
+candidates; what they are worth is decided above (`recall.scoring`). A plan (plan.py) keeps the rows that are ranked
+few. Where every term is common the candidates are bounded: those that hold several of the terms, those in the
+conversations that were written about in these words, and the newest.
 """
 
 from __future__ import annotations
@@ -245,7 +245,8 @@ def written(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Ter
             SELECT rowid AS curated_no, {score} AS score
             FROM {index.table} WHERE {index.table} MATCH :match AND rowid >= :first
             ORDER BY score DESC, rowid DESC LIMIT :most)
-        SELECT t.curated_no, t.kind, t.owner_no, t.conversation_no, length(t.text) AS chars, score FROM best JOIN curated_texts AS t USING (curated_no)
+        SELECT t.curated_no, t.kind, t.owner_no, t.conversation_no, length(t.text) AS chars, score
+        FROM best JOIN curated_texts AS t USING (curated_no)
         ORDER BY score DESC, t.curated_no
         """,
         {"match": match, "first": first, "most": most},

@@ -16,8 +16,9 @@ from recall import cursor as cursors
 from recall import scope as scopes
 from recall import topic_life
 from recall.errors import ArgumentError
-from recall.index import catalogue, reads
+from recall.index import catalogue, reads, successions
 from recall.index.database import Database, profile_number
+from recall.index.successions import Replaced
 from recall.scope import ANYWHERE, Here, Scope
 from recall.shown import Resume, SourceState, introduce, no_resume, safe, state_by_stat
 from recall.timewindow import ALWAYS, Window, iso
@@ -119,9 +120,7 @@ class _View:
                 self._connection, self._number, window, self._without, self._within, first, limit
             ),
             self._topic,
-            "No topic has a conversation"
-            if catalogue.any_conversation(self._connection, self._number)
-            else _NOTHING,
+            "No topic has a conversation" if catalogue.any_conversation(self._connection, self._number) else _NOTHING,
         )
 
     def topic(self, topic_id: str) -> dict[str, object]:
@@ -209,6 +208,7 @@ class _View:
         facets = [member["facet_no"] for member in members]
         evidence = _by_facet(catalogue.evidence(self._connection, facets))
         findings = _by_facet(catalogue.findings(self._connection, facets))
+        replaced = successions.of_findings(self._connection, facets)
         rules = row["rules_version"]
         return introduce(row, self._source_state, self._resume, self._belongs) | {
             "summary": safe(row["summary"], rules),
@@ -222,7 +222,7 @@ class _View:
                     "reason": member["reason"],
                     "abandoned": _given_up(evidence.get(member["facet_no"], [])),
                     "evidence": [_cited(cited) for cited in evidence.get(member["facet_no"], [])],
-                    "findings": [_finding(found, rules) for found in findings.get(member["facet_no"], [])],
+                    "findings": _latest_first(findings.get(member["facet_no"], []), rules, replaced),
                 }
                 for member in members
             ],
@@ -270,10 +270,21 @@ def _cited(row: sqlite3.Row) -> dict[str, object]:
     }
 
 
-def _finding(row: sqlite3.Row, rules_version: int) -> dict[str, object]:
+def _latest_first(
+    rows: Sequence[sqlite3.Row], rules_version: int, replaced: Mapping[tuple[int, str, int], Replaced]
+) -> list[dict[str, object]]:
+    """The findings that hold, then those that a later one replaced."""
+    by = [replaced.get((row["facet_no"], row["entry_id"], row["start"])) for row in rows]
+    shown = [_finding(row, rules_version, one) for row, one in zip(rows, by, strict=True)]
+    return sorted(shown, key=lambda finding: finding["superseded_by"] is not None)
+
+
+def _finding(row: sqlite3.Row, rules_version: int, by: Replaced | None) -> dict[str, object]:
     return {
         "statement": safe(row["statement"], rules_version),
-        "status": row["status"],
+        "status": row["status"] if by is None else "superseded",
+        "was": None if by is None else row["status"],
+        "superseded_by": None if by is None else by.as_json(),
         "entry_id": row["entry_id"],
         "sha256": row["sha256"],
         "quote": safe(row["quote"], rules_version),

@@ -8,11 +8,12 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from recall import latest, ranking, tiers
 from recall import query as querying
-from recall import ranking, tiers
 from recall.errors import StateError
-from recall.index import hits, literal
+from recall.index import hits, literal, successions
 from recall.index.filters import Filters
+from recall.index.successions import Replaced
 from recall.query import Query
 from recall.ranked import Ranked
 from recall.ranking import Hit
@@ -70,6 +71,8 @@ class Candidates:
         self.hits: list[Hit] = []
         self.bounded = False
         self.damaged = ""
+        self.replaced: dict[int, Replaced] = {}  # entry -> what replaced the finding in it
+        self._newer: dict[int, int] = {}
         self._rows: Mapping[int, sqlite3.Row] = {}
 
     def run(self) -> None:
@@ -79,7 +82,7 @@ class Candidates:
         fused = self._once(ranking.fuse(ranked, self._weights.reciprocal))
         self._rows = hits.rows(self._connection, fused)
         order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
-        self.hits = order
+        self.hits = self._latest_first(order)
 
     def page(self, first: int) -> tuple[list[Group], int | None]:
         """The conversations from `first` on, at most `limit`, and where the next page begins.
@@ -95,9 +98,39 @@ class Candidates:
         for hit in self._sorted(self.hits):
             by_conversation.setdefault(self._rows[hit.entry_no]["conversation_no"], []).append(hit)
         groups = self._in_tiers([Group(number, found) for number, found in by_conversation.items()])
+        if self._request.sort == "relevance":
+            groups = latest.first(groups, lambda group: group.conversation_no, self._newer_conversations())
         chosen_groups = groups[first : first + limit]
         _share_out(chosen_groups, limit + MORE_ENTRIES)
         return chosen_groups, first + limit if len(groups) > first + limit else None
+
+    def _latest_first(self, found: list[Hit]) -> list[Hit]:
+        """What replaced a finding above the entry of that finding; it is found with it, but for an exact phrase."""
+        links = successions.of_entries(self._connection, [hit.entry_no for hit in found])
+        if not links:
+            return found
+        allowed = hits.let_in(self._connection, self._filters, [newer for newer, _ in links.values()])
+        known = {hit.entry_no: hit for hit in found}
+        exact = any(query.required for query in self.queries)
+        for older, (newer, replaced) in links.items():
+            self.replaced[older] = replaced
+            if newer in allowed and newer not in known and not exact:
+                known[newer] = Hit(newer, known[older].score, {"curated"}, set(known[older].queries))
+            if newer in known:
+                self._newer[older] = newer
+        added = [hit for entry_no, hit in known.items() if entry_no not in self._rows]
+        self._rows = {**self._rows, **hits.rows(self._connection, [hit.entry_no for hit in added])}
+        newer_of = {older: (newer,) for older, newer in self._newer.items()}
+        return latest.first([*found, *added], lambda hit: hit.entry_no, newer_of)
+
+    def _newer_conversations(self) -> dict[int, list[int]]:
+        """Conversation -> those in which something of it was replaced."""
+        found: dict[int, list[int]] = {}
+        for older, newer in self._newer.items():
+            one, other = (int(self._rows[entry_no]["conversation_no"]) for entry_no in (older, newer))
+            if one != other:
+                found.setdefault(one, []).append(other)
+        return found
 
     def _in_tiers(self, groups: list[Group]) -> list[Group]:
         """This project's first, where that was asked for; an order by time stays one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recall.cut import last_cut
@@ -18,7 +18,7 @@ from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand, stands
 from recall.hashing import derived_id
 from recall.hosts.reading import fingerprint, open_log, reader_version
-from recall.index import cache, lease, publish, stored, tombstones, topics
+from recall.index import cache, lease, publish, stored, successions, tombstones, topics
 from recall.index.attribution import Seen
 from recall.index.database import translated
 from recall.index.lease import Owner
@@ -33,7 +33,8 @@ from recall.repairing import Repairer, When
 from recall.run import Progress, Run
 from recall.steps.analyse import analyse
 from recall.steps.place import place
-from recall.types import Analysis, Outline, Placement, SourceRef, SourceWarning
+from recall.steps.succession import NO_FINDINGS, Findings
+from recall.types import Analysis, Outline, Placement, SourceRef, SourceWarning, StoredFinding
 from repair.report import NO_REPAIR, RepairReport
 from repair.run import Outcome
 
@@ -247,8 +248,31 @@ class Curator:
         indices = stored.needs_placing(reading.conversation_id, analysis.facets, settled)
         self._progress(reading.source, "placing", 0, len(indices), now=True)
         incoming = replace(analysis, facets=tuple(analysis.facets[i] for i in indices))
-        placement = await place(incoming, catalogue, self._road, self._meter, source=reading.source.name)
+        placement = await place(
+            incoming,
+            catalogue,
+            self._road,
+            self._meter,
+            source=reading.source.name,
+            findings=self._findings(reading),
+        )
         return _Placing(frozenset(card.topic_id for card in catalogue), settled, indices, placement)
+
+    def _findings(self, reading: _Reading) -> Findings:
+        """What earlier conversations found. The built-in analyser does not judge which of two holds."""
+        if self._run.settings.offline:
+            return NO_FINDINGS
+        own = reading.before.conversation_no if reading.before is not None else 0
+
+        def stored_findings(topic_ids: Collection[str]) -> Sequence[StoredFinding]:
+            with self._run.database.read() as connection:
+                return successions.findings(connection, self._profile_no, topic_ids, own)
+
+        def text(finding: StoredFinding) -> str | None:
+            with self._run.database.read() as connection:
+                return successions.text(connection, finding)
+
+        return Findings(stored_findings, text, reading.staging.text_of, reading.staging.at_of)
 
     def _settled(self, connection: sqlite3.Connection, reading: _Reading) -> frozenset[str]:
         before = reading.before

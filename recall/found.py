@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from recall import snippet
 from recall.candidates import Group
 from recall.index import hits
+from recall.index.successions import Replaced
 from recall.query import Query
 from recall.ranking import Hit
 from recall.search_request import SearchRequest
@@ -26,6 +27,7 @@ class Found:
         source_state: SourceState,
         resume: Resume,
         belongs: Belongs,
+        replaced: Mapping[int, Replaced],
     ) -> None:
         self._connection = connection
         self._request = request
@@ -33,6 +35,7 @@ class Found:
         self._source_state = source_state
         self._resume = resume
         self._belongs = belongs
+        self._replaced = replaced
 
     def conversation(self, group: Group) -> dict[str, object]:
         chosen = group.hits[: group.shown]
@@ -66,6 +69,8 @@ class Found:
             "facet": None if facet is None else safe(facet["title"], row["rules_version"]),
             "topic_id": None if facet is None else facet["topic_id"],
         }
+        if (by := self._replaced.get(hit.entry_no)) is not None:
+            entry["superseded_by"] = by.as_json()
         if self._request.explain:
             parts = {name: round(score, 4) for name, score in sorted(hit.parts.items())}
             entry["explain"] = {"score": round(hit.score, 6), "parts": parts, "queries": sorted(hit.queries)}

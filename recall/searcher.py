@@ -89,7 +89,7 @@ def search(
             found.run()
         page, last = found.page(first)
         belongs = scopes.belongs_of(connection, number, scope)
-        shown = Found(connection, request, found.queries, source_state, resume, belongs)
+        shown = Found(connection, request, found.queries, source_state, resume, belongs, found.replaced)
         in_scope = hits.in_scope(connection, filters)
         next_cursor = None if last is None else cursors.encode([last], question, stamp)
         return _answer(

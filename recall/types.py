@@ -265,6 +265,35 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredFinding:
+    """A finding of another conversation, about a topic. `at` is the time of its entry."""
+
+    conversation_no: int
+    topic_id: str
+    statement: str
+    status: str
+    entry_id: str
+    start: int
+    quote: str
+    at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """A pair of findings of which one replaces the other, both quotes verified: an own one, and a stored one.
+
+    Which is the older is a question of time and not of the claim. `facet` is its index among those that were placed.
+    """
+
+    facet: int
+    entry_id: str
+    start: int
+    quote: str
+    stored: StoredFinding
+    stored_quote: str
+
+
+@dataclass(frozen=True, slots=True)
 class Placed:
     """Where one facet goes: an existing topic or a draft (index into `Placement.drafts`); exactly one of the two."""
 
@@ -282,3 +311,4 @@ class Placement:
     placed: tuple[Placed, ...]
     drafts: tuple[Draft, ...]
     versions: Mapping[str, int]
+    successions: tuple[Succession, ...] = ()

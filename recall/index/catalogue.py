@@ -187,7 +187,7 @@ def evidence(connection: sqlite3.Connection, facet_nos: Iterable[int]) -> list[s
 def findings(connection: sqlite3.Connection, facet_nos: Iterable[int]) -> list[sqlite3.Row]:
     """What was claimed in the facets, in order."""
     return connection.execute(
-        """SELECT n.facet_no, n.statement, n.status, n.entry_id, n.sha256, n.quote
+        """SELECT n.facet_no, n.statement, n.status, n.entry_id, n.sha256, n.quote, n.start
            FROM json_each(?) AS chosen JOIN findings AS n ON n.facet_no = chosen.value
            ORDER BY n.facet_no, n.ordinal""",
         (json.dumps(list(facet_nos)),),

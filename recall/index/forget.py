@@ -106,6 +106,7 @@ def _erase_rows(connection: sqlite3.Connection, profile_no: int, chosen: str) ->
     sources = f"source IN (SELECT source FROM conversations WHERE {those})"
     counts: Counter[str] = Counter()
     for table, condition in (
+        ("supersessions", f"older_{those} OR newer_{those}"),
         ("memberships", facets),
         ("evidence", facets),
         ("findings", facets),

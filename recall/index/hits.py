@@ -81,6 +81,17 @@ def first_copies(connection: sqlite3.Connection, filters: Filters, numbers: Iter
     return {row["entry_no"]: row["entry_no"] if row["first"] is None else row["first"] for row in found}
 
 
+def let_in(connection: sqlite3.Connection, filters: Filters, numbers: Iterable[int]) -> set[int]:
+    """Those of the entries that the filters let in."""
+    found = connection.execute(
+        f"""SELECT e.entry_no FROM json_each(:chosen) AS chosen
+            JOIN entries AS e ON e.entry_no = chosen.value JOIN conversations AS c USING (conversation_no)
+            WHERE {filters.entries()}""",
+        filters.values() | {"chosen": json.dumps(list(numbers))},
+    )
+    return {row[0] for row in found}
+
+
 def facets(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
     """The first facet that cites each entry, with its topic."""
     found = connection.execute(

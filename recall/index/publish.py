@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from recall.hashing import derived_id
-from recall.index import audits, belonging, fulltext, jobs, topics
+from recall.index import audits, belonging, fulltext, jobs, successions, topics
 from recall.index.attribution import NOTHING_SEEN, Seen
 from recall.types import Analysis, Facet, Outline, Placement, SourceRef
 
@@ -67,6 +67,7 @@ def publish(connection: sqlite3.Connection, plan: Publication) -> Published:
     _write_entries(connection, plan.profile_no, number)
     _write_placeholders(connection, number, plan.placeholders)
     changed = _write_topics(connection, plan, number)
+    successions.write(connection, number, plan.placement.successions, plan.now)
     fulltext.add_curated(connection, plan.profile_no, number)
     jobs.drop(connection, plan.profile_no, plan.source.name)
     bump_generation(connection, plan.profile_no)

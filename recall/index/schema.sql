@@ -253,6 +253,22 @@ CREATE TABLE findings (
     UNIQUE (facet_no, ordinal)
 ) STRICT;
 
+-- Findings that later ones replaced, by the places of their quotes: a finding is written anew with each publication.
+-- Nothing is deleted by it; where the newer finding goes, the older one holds again.
+CREATE TABLE supersessions (
+    older_conversation_no INTEGER NOT NULL REFERENCES conversations,
+    older_entry_id  TEXT NOT NULL,
+    older_start     INTEGER NOT NULL,
+    older_quote     TEXT NOT NULL,                  -- the words of the claim that it was replaced, verified
+    newer_conversation_no INTEGER NOT NULL REFERENCES conversations,
+    newer_entry_id  TEXT NOT NULL,
+    newer_start     INTEGER NOT NULL,
+    newer_quote     TEXT NOT NULL,
+    said_at         INTEGER NOT NULL,
+    UNIQUE (older_conversation_no, older_entry_id, older_start, newer_conversation_no, newer_entry_id, newer_start)
+) STRICT;
+CREATE INDEX supersessions_by_newer ON supersessions (newer_conversation_no);
+
 -- Why a topic is as it is.
 CREATE TABLE topic_events (
     event_no        INTEGER PRIMARY KEY,

@@ -115,6 +115,11 @@ class Staging:
         ).fetchone()
         return None if row is None else (row["text"], row["sha256"])
 
+    def at_of(self, entry_id: str) -> int | None:
+        """The time of an entry, where it has one."""
+        row = self._connection.execute("SELECT at FROM temp.staged_entries WHERE entry_id = ?", (entry_id,)).fetchone()
+        return None if row is None else row["at"]
+
     def opening(self) -> str | None:
         """The first thing that a person said on the active branch, slash commands aside, or None."""
         rows = self._connection.execute(

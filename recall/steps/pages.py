@@ -103,8 +103,9 @@ def content(
     page: Sequence[TopicCard],
     carried: Sequence[Sequence[TopicCard]],
     detail: Detail,
+    findings: Sequence[Block] = (),
 ) -> str:
-    """What a model is shown of one page."""
+    """What a model is shown of one page. `findings` come last, where there are any to be compared."""
     numbers: dict[str, list[int]] = {}
     cards: dict[str, TopicCard] = {}
     for number, candidates in enumerate(carried, start=1):
@@ -116,6 +117,7 @@ def content(
             *(facet_block(number, facet, detail) for number, facet in enumerate(facets, start=1)),
             *(topic_block(card, detail, numbers[topic_id]) for topic_id, card in cards.items()),
             *(topic_block(card, detail) for card in page),
+            *findings,
         ]
     )
 

@@ -12,19 +12,20 @@ An empty catalogue needs no request. Then only facets with the same title after 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar, cast
 
 from recall import prompts
 from recall.errors import ModelError
 from recall.models.replies import InvalidReply
 from recall.models.request import FacetCard, ModelRequest, PlacementTask
-from recall.steps import pages
+from recall.steps import pages, succession
 from recall.steps.asking import Asker, Meter, room, too_long
 from recall.steps.evidence import fold
+from recall.steps.succession import NO_FINDINGS, NOTHING_COMPARED, Claims, Compared, Findings, PairReply
 from recall.types import Analysis, Draft, Facet, Placed, Placement, TopicCard
 
-DECIDING, SHORTLISTING = "placement", "shortlist"
+DECIDING, SHORTLISTING, COMPARING = "placement", "shortlist", "placement_findings"
 MAX_DESCRIPTION = 500
 MAX_ALIASES = 24
 # How often the pages are made half as large when a provider finds them too long.
@@ -65,17 +66,22 @@ async def place(
     meter: Meter,
     *,
     source: str | None = None,
+    findings: Findings = NO_FINDINGS,
 ) -> Placement:
     """Where the facets of an analysis go. `catalogue`: every live topic of the profile, the oldest first.
 
+    `findings`: what earlier conversations found, for the question which of two replaces the other. It is asked with the
+    last page, so it costs no request of its own, and only where an earlier finding speaks of the same things.
     Raises ModelError or StateError; pages that were answered before that are cached.
     """
     if not analysis.facets:
         return Placement((), (), {})
     if not catalogue:
         return _placement(analysis.facets, _by_title(analysis.facets), {})
-    choices = await _choices(analysis.facets, catalogue, asker, meter, source)
-    return _placement(analysis.facets, choices, {card.topic_id: card.version for card in catalogue})
+    choices, claims = await _choices(analysis.facets, catalogue, asker, meter, source, findings)
+    placement = _placement(analysis.facets, choices, {card.topic_id: card.version for card in catalogue})
+    topic_ids = [choice.topic_id for choice in choices]
+    return replace(placement, successions=succession.verified(claims, topic_ids, findings))
 
 
 def facet_card(facet: Facet) -> FacetCard:
@@ -92,33 +98,55 @@ def page_request(
     detail: pages.Detail,
     *,
     last: bool,
+    compared: Compared = NOTHING_COMPARED,
 ) -> ModelRequest:
     """The question about one page of the catalogue."""
+    name = SHORTLISTING if not last else COMPARING if compared else DECIDING
     return ModelRequest(
         kind="placement",
-        prompt=prompts.load(DECIDING if last else SHORTLISTING),
-        content=pages.content(facets, page, carried, detail),
+        prompt=prompts.load(name),
+        content=pages.content(facets, page, carried, detail, compared.blocks()),
         task=PlacementTask(facets, page, carried, last),
     )
 
 
 async def _choices(
-    facets: Sequence[Facet], catalogue: Sequence[TopicCard], asker: Asker, meter: Meter, source: str | None
-) -> list[_Choice]:
+    facets: Sequence[Facet],
+    catalogue: Sequence[TopicCard],
+    asker: Asker,
+    meter: Meter,
+    source: str | None,
+    findings: Findings,
+) -> tuple[list[_Choice], Claims]:
     cards = tuple(facet_card(facet) for facet in facets)
     limit = min(room(meter, prompts.load(name)) for name in (DECIDING, SHORTLISTING))
     for halving in range(_HALVINGS + 1):
+        layout = pages.layout(cards, catalogue, meter, limit >> halving)
+
+        def compare(visible: Collection[str], content: str, most: int = limit >> halving) -> Compared:
+            left = most - meter.measure(content) - room_for_instructions(meter)
+            return succession.compared(facets, findings, visible, meter, left)
+
         try:
-            return await _through(cards, pages.layout(cards, catalogue, meter, limit >> halving), asker, source)
+            return await _through(cards, layout, asker, source, compare)
         except ModelError as error:
             if not too_long(error) or halving == _HALVINGS:
                 raise
     raise AssertionError("the last try returns or raises")
 
 
+def room_for_instructions(meter: Meter) -> int:
+    """How much longer the instructions are that come with findings."""
+    return room(meter, prompts.load(DECIDING)) - room(meter, prompts.load(COMPARING))
+
+
 async def _through(
-    facets: tuple[FacetCard, ...], layout: pages.Layout, asker: Asker, source: str | None
-) -> list[_Choice]:
+    facets: tuple[FacetCard, ...],
+    layout: pages.Layout,
+    asker: Asker,
+    source: str | None,
+    compare: Callable[[Collection[str], str], Compared],
+) -> tuple[list[_Choice], Claims]:
     """Go through the catalogue page by page."""
     carried: Candidates = tuple(() for _ in facets)
     for page in layout.pages[:-1]:
@@ -127,12 +155,15 @@ async def _through(
             request, _shortlist(_visible(page, carried), layout.detail.carried, len(facets)), source=source
         )
     page = layout.pages[-1]
-    request = page_request(facets, page, carried, layout.detail, last=True)
-    choices = await asker.ask(request, _decision(_visible(page, carried), len(facets)), source=source)
-    return [
+    visible = _visible(page, carried)
+    compared = compare(visible, pages.content(facets, page, carried, layout.detail))
+    request = page_request(facets, page, carried, layout.detail, last=True, compared=compared)
+    choices, said = await asker.ask(request, _decision(visible, len(facets)), source=source)
+    decided = [
         _Choice(choice.topic_id, choice.draft, _close(choice, candidates), choice.reason)
         for choice, candidates in zip(choices, carried, strict=True)
     ]
+    return decided, (compared, said)
 
 
 def _visible(page: Sequence[TopicCard], carried: Candidates) -> Mapping[str, TopicCard]:
@@ -149,12 +180,15 @@ def _shortlist(visible: Mapping[str, TopicCard], most: int, count: int) -> Calla
     return validate
 
 
-def _decision(visible: Mapping[str, TopicCard], count: int) -> Callable[[object], list[_Choice]]:
-    """The validator of the last page: a choice for each facet."""
+def _decision(
+    visible: Mapping[str, TopicCard], count: int
+) -> Callable[[object], tuple[list[_Choice], Sequence[PairReply]]]:
+    """The validator of the last page: a choice for each facet, and what it says of findings, which is checked later."""
 
-    def validate(reply: object) -> list[_Choice]:
+    def validate(reply: object) -> tuple[list[_Choice], Sequence[PairReply]]:
         items = _each_once(cast("Mapping[str, list[_Decided]]", reply)["facets"], count)
-        return [_choice(number, item, visible, count) for number, item in enumerate(items)]
+        pairs = cast("Mapping[str, list[PairReply]]", reply).get("supersedes", [])
+        return [_choice(number, item, visible, count) for number, item in enumerate(items)], pairs
 
     return validate
 

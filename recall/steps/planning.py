@@ -13,7 +13,7 @@ from recall import fence, prompts
 from recall.hashing import canonical_json
 from recall.models.request import ModelRequest
 from recall.prompts import Prompt
-from recall.steps import pages, place, reduce
+from recall.steps import pages, place, reduce, succession
 from recall.steps.asking import Meter, room
 from recall.types import Facet, TopicCard
 
@@ -71,6 +71,7 @@ def placing(catalogue: Sequence[TopicCard], meter: Meter, *, before: int = 0) ->
     most = Facet(_WIDE * 100, _WIDE * 500, tuple(f"{n:02}" + _WIDE * 98 for n in range(12)), ())
     facets = (replace(place.facet_card(most), statements=(_WIDE * 300,) * 6),) * FACETS
     names = [prompts.load(name) for name in (place.DECIDING, place.SHORTLISTING)]
+    compared = overhead(prompts.load(place.COMPARING)) - overhead(prompts.load(place.DECIDING)) + succession.MOST_BYTES
     limit = min(room(meter, prompt) for prompt in names)
     count = pages.most_pages(facets, catalogue, meter, limit)
     fullest = pages.DETAILS[0]
@@ -78,4 +79,4 @@ def placing(catalogue: Sequence[TopicCard], meter: Meter, *, before: int = 0) ->
     shown = len(pages.content(facets, (), ((),) * 5, fullest).encode())
     carried = sum(sorted(cards)[-fullest.carried * 5 :]) if count > 1 else 0
     each = max(overhead(prompt) for prompt in names) + shown + carried
-    return Bound(count, count * each + sum(cards))
+    return Bound(count, count * each + sum(cards) + compared)

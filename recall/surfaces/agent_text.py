@@ -69,6 +69,9 @@ def _hit(entry: Answer) -> Iterable[str]:
     if entry["topic_id"]:
         facts.append(str(entry["topic_id"]))
     yield f"   entry {one_line(entry['entry_id'])} ({', '.join(facts)}; by {', '.join(entry['found_by'])})"
+    if by := entry.get("superseded_by"):
+        now = f"{by['conversation_id']} entry {one_line(by['entry_id'])}: {one_line(by['statement'])}"
+        yield f"     superseded by {now}"
     cut = ("… " if entry.get("cut_before") else "", " …" if entry.get("cut_after") else "")
     yield from _indented(f"{cut[0]}{entry['snippet']}{cut[1]}", "     ")
 
@@ -124,6 +127,9 @@ def _conversation(conversation: Answer) -> Iterable[str]:
         for finding in membership["findings"]:
             where = f" (entry {one_line(finding['entry_id'])})" if finding.get("entry_id") else ""
             yield f"     {finding['status']}: {one_line(finding['statement'])}{where}"
+            if by := finding.get("superseded_by"):
+                now = f"{by['conversation_id']} entry {one_line(by['entry_id'])}: {one_line(by['statement'])}"
+                yield f"       superseded by {now}"
 
 
 def _event(event: Answer) -> Iterable[str]:

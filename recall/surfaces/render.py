@@ -298,6 +298,9 @@ def _search(answer: Answer) -> Iterable[str]:
         for entry in conversation["entries"]:
             near = "" if {"keyword", "literal"} & set(entry["found_by"]) else "  (beside or behind a hit)"
             yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}{near}"
+            if by := entry.get("superseded_by"):
+                now = f"{_cut(by['statement'], 90)} ({by['conversation_id']}, {_clock(by['timestamp'])})"
+                yield f"     superseded: {now}"
             quote = " ".join(entry["snippet"].split())
             quote = f"{'… ' if entry['cut_before'] else ''}{quote}{' …' if entry['cut_after'] else ''}"
             yield from _wrapped(quote, "     ")
@@ -362,6 +365,8 @@ def _browse(answer: Answer) -> Iterable[str]:
                 yield f"    {_cut(membership['facet'], 80)}{given_up}"
                 for finding in membership["findings"]:
                     yield f"      {finding['status']}: {_cut(finding['statement'], 120)}"
+                    if by := finding["superseded_by"]:
+                        yield f"        by {_cut(by['statement'], 100)} ({by['conversation_id']})"
         else:
             source = f"  ({entry['conversation_id']})" if entry["conversation_id"] else ""
             yield f"{_clock(entry['at'])}{source}"

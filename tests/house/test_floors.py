@@ -89,6 +89,7 @@ FLOORS: dict[str, int] = {
     "recall.bundle": 7,
     "recall.scope": 7,
     "recall.tiers": 7,
+    "recall.latest": 7,
     # 8 surfaces
     "recall.surfaces.*": 8,
     "recall.__main__": 8,

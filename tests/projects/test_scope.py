@@ -39,7 +39,7 @@ def test_prefer_is_the_default_where_a_project_is_current_and_shows_all_by_tier(
     assert [c["tier"] for c in answer["conversations"]] == ["project", "none", "other"]
     plain = person.done("search", "gearbox")
     assert (plain["scope"], plain["project"]) == ("all", None)
-    assert plain["conversations"][0]["host_conversation_id"] == "none0001"
+    assert {c["tier"] for c in plain["conversations"]} == {"none", "other"}
 
 
 def test_the_running_conversation_says_which_project_and_is_left_out(person: Person, places: dict[str, str]) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from recall.settings import BARE_NAMES
+from recall.settings import BARE_NAMES, HOST
 
 
 def provider_of(model: str) -> str:
     """The provider's name in a litellm model string (`provider/model`)."""
     provider, slash, _ = model.partition("/")
-    if slash:
+    if slash or model == HOST:
         return provider
     return next((name for prefix, name in BARE_NAMES if model.startswith(prefix)), "openai")
 
@@ -24,7 +24,7 @@ def endpoint_of(model: str, api_base: str | None) -> str:
 
     Of the base, what may be a secret (user, password, query) and the last slash are left out: it is shown and stored.
     """
-    if not api_base:
+    if not api_base or model == HOST:
         return provider_of(model)
     host = host_of(api_base)
     if host is None:

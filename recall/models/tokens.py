@@ -12,7 +12,7 @@ import functools
 from typing import Any
 
 from recall.models.endpoints import is_loopback, provider_of
-from recall.settings import Settings
+from recall.settings import HOST, Settings
 
 REPLY_TOKENS = 4096 + 512  # the reply, and what a re-ask adds
 MOST_TOKENS = 24_000
@@ -88,6 +88,8 @@ def meter_for(settings: Settings, halvings: int = 0) -> Meter:
     """The meter of the settings' model. `halvings`: how often a server on this machine was found too slow (`pace`)."""
     if settings.offline:
         return Meter(OFFLINE_BYTES)
+    if settings.model == HOST:
+        return Meter(UNKNOWN_BYTES)  # litellm knows nothing of it
     if settings.api_base and is_loopback(settings.api_base):
         return Meter(INSTRUCTION_BYTES + (LOOPBACK_BYTES - INSTRUCTION_BYTES >> halvings))
     self_run = settings.api_base is not None or provider_of(settings.model) in _SELF_RUN

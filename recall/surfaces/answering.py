@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall import settings
 from recall.errors import RecallError, SourceError, StateError
@@ -18,6 +19,9 @@ from recall.index.database import translated
 from recall.run import Cancellation, Follower, Progress
 from recall.surfaces.operations import Operation
 from recall.surfaces.session import Session
+
+if TYPE_CHECKING:
+    from recall.models.host_model import Lender
 
 BLOCKED = frozenset({"consent_required", "work_budget", "daily_budget", "lease_held"})
 
@@ -50,13 +54,14 @@ def answer(
     report: Callable[[Progress], None],
     cancellation: Cancellation,
     follower: Follower | None = None,
+    lender: Lender | None = None,
 ) -> Answered:
     """Run the operation. Raises nothing but BrokenPipeError and what is no Exception."""
     database: Path | None = None
     try:
         chosen = settings.load(overrides=asked.overrides)
         database = chosen.database
-        session = Session(chosen, report, cancellation, follower, agent=asked.agent)
+        session = Session(chosen, report, cancellation, follower, lender, agent=asked.agent)
         try:
             with translated(database):
                 document = asked.operation.run(session, asked.arguments)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from recall.run import Cancellation, Progress
 from recall.surfaces.answering import Answered, Asked, answer
 from recall.surfaces.job_process import JobProcess
+from recall.surfaces.lending import Borrower, Lend
 from recall.surfaces.operations import Operation
 from recall.surfaces.session import Session
 
@@ -39,7 +40,8 @@ def detach(session: Session, operation: Operation, arguments: Mapping[str, objec
 class Jobs:
     """The index runs that are tied to one client."""
 
-    def __init__(self) -> None:
+    def __init__(self, lend: Lend | None = None) -> None:
+        self._lend = lend
         self._running: set[JobProcess] = set()
         self._lock = threading.Lock()
 
@@ -54,8 +56,9 @@ class Jobs:
         None waits for its end.
         """
         if asked.operation.name not in _INDEXING or asked.arguments.get("dry_run") or asked.arguments.get("detach"):
-            return answer(asked, report, cancellation)
-        process = JobProcess.start(asked, report, detached=False)
+            lender = None if self._lend is None else Borrower(self._lend)
+            return answer(asked, report, cancellation, lender=lender)
+        process = JobProcess.start(asked, report, detached=False, lend=self._lend)
         with self._lock:
             self._running = {one for one in self._running if one.answered is None} | {process}
         cancellation.listen(process.cancel)

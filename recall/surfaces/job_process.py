@@ -15,35 +15,46 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from recall.errors import RecallError, SourceError, from_json
 from recall.jobs import JobRecord
 from recall.run import Cancellation, Progress
 from recall.surfaces.answering import Answered, Asked, answer, failed
+from recall.surfaces.lending import NO_LENDER, Answer, Borrower, Lend, Waiting
 from recall.surfaces.operations import Operation
 from recall.surfaces.progress import Pace
 from recall.surfaces.session import signals_cancel
 from recall.surfaces.terminal import json_text
 
 # With the import path of this process, and without the working directory in front of it.
-_CODE = "import json,sys; s=json.loads(sys.stdin.readline()); sys.path[:]=s['path']; "
+_CODE = "import json,sys; s=json.loads(sys.stdin.buffer.readline()); sys.path[:]=s['path']; "
 _CODE += "from recall.surfaces.job_process import main; main(s)"
 
 
 class JobProcess:
     """The process as whoever started it sees it. Made by `start`; all methods may be called from any thread."""
 
-    def __init__(self, child: subprocess.Popen[bytes], report: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, child: subprocess.Popen[bytes], report: Callable[[Progress], None], lend: Lend | None = None
+    ) -> None:
         self.job_id: str | None = None
         self.answered: Answered | None = None
         self._child = child
         self._report = report
+        self._lend = lend
+        self._sending = threading.Lock()
         self._changed = threading.Condition()
 
     @classmethod
-    def start(cls, asked: Asked, report: Callable[[Progress], None], *, detached: bool) -> JobProcess:
-        """Start it. A detached one cannot be cancelled through this object once it has a job."""
+    def start(
+        cls, asked: Asked, report: Callable[[Progress], None], *, detached: bool, lend: Lend | None = None
+    ) -> JobProcess:
+        """Start it. A detached one cannot be cancelled through this object once it has a job.
+
+        `lend`: where a host lends its model. A detached run may outlive the host and is lent none.
+        """
         spec = {
             "path": sys.path,
             "operation": asked.operation.name,
@@ -58,7 +69,7 @@ class JobProcess:
             stderr=subprocess.DEVNULL,
             **_apart(),
         )
-        process = cls(child, report)
+        process = cls(child, report, lend)
         process._send(spec)
         threading.Thread(target=process._listen, daemon=True).start()
         return process
@@ -81,14 +92,15 @@ class JobProcess:
             self._changed.wait_for(known, patience)
             return self.answered
 
-    def _send(self, spec: Mapping[str, object]) -> None:
+    def _send(self, message: Mapping[str, object]) -> None:
         if self._child.stdin is None:
             raise TypeError("it is a pipe")
         try:
-            self._child.stdin.write(json.dumps(spec).encode("utf-8") + b"\n")
-            self._child.stdin.flush()
-        except OSError:
-            return  # it has died; its end is noticed where it is listened to
+            with self._sending:
+                self._child.stdin.write(json.dumps(message).encode("utf-8") + b"\n")
+                self._child.stdin.flush()
+        except (OSError, ValueError):
+            return  # it has died or was hung up on; its end is noticed where it is listened to
 
     def _hang_up(self) -> None:
         if self._child.stdin is not None:
@@ -110,12 +122,22 @@ class JobProcess:
     def _take(self, said: Mapping[str, Any]) -> None:
         if "progress" in said:
             self._report(Progress(**said["progress"]))
+        elif "model" in said:
+            identity = said["model"].pop("id")
+            reply = partial(self._reply, identity)
+            if self._lend is None:
+                reply(NO_LENDER)
+            else:
+                self._lend(said["model"], reply)
         elif "job_id" in said:
             with self._changed:
                 self.job_id = said["job_id"]
                 self._changed.notify_all()
         else:
             self._end(Answered(said["document"], said["exit_code"], from_json(said["document"])))
+
+    def _reply(self, identity: str, answer: Answer) -> None:
+        self._send({**answer, "id": identity})
 
     def _end(self, answered: Answered) -> None:
         with self._changed:
@@ -142,8 +164,8 @@ def main(spec: Mapping[str, Any]) -> None:
 
     operation = next(one for one in OPERATIONS if one.name == spec["operation"])
     cancellation, teller = Cancellation(), _Teller()
-    if not spec["detached"]:
-        threading.Thread(target=_until_hung_up, args=(cancellation,), daemon=True).start()
+    hung_up = (lambda: None) if spec["detached"] else cancellation.cancel
+    threading.Thread(target=teller.listen, args=(hung_up,), daemon=True).start()
     with signals_cancel(cancellation):
         asked = Asked(operation, spec["arguments"], spec["overrides"])
         answered = _as_job(asked, teller, cancellation, detached=spec["detached"])
@@ -158,17 +180,11 @@ def _as_job(asked: Asked, teller: _Teller, cancellation: Cancellation, *, detach
                 teller.begun(record.job_id)
             teller.report(progress)
 
-        answered = answer(asked, step, cancellation, record)
+        answered = answer(asked, step, cancellation, record, Borrower(teller.lend))
         if record.job_id is not None:
             answered = _with_job(answered, record.job_id)
             record.end(_state(answered), answered.document)
         return answered
-
-
-def _until_hung_up(cancellation: Cancellation) -> None:
-    while sys.stdin.buffer.read(4096):
-        pass
-    cancellation.cancel()
 
 
 class _Teller:
@@ -178,6 +194,20 @@ class _Teller:
         self._pace = Pace()
         self._begun = False
         self._deaf = False
+        self._waiting = Waiting("")
+        self._saying = threading.Lock()
+
+    def listen(self, hung_up: Callable[[], None]) -> None:
+        """Answers of the host's model, until who started us closes our input."""
+        for line in sys.stdin.buffer:
+            answer = json.loads(line)
+            self._waiting.answered(answer.pop("id"), answer)
+        self._waiting.end()
+        hung_up()
+
+    def lend(self, request: Mapping[str, object], reply: Callable[[Answer], None]) -> None:
+        """Pass a request to the host's model on to who started us."""
+        self.say({"model": {"id": self._waiting.add(reply), **request}})
 
     def begun(self, job_id: str) -> None:
         if not self._begun:
@@ -191,8 +221,9 @@ class _Teller:
     def say(self, line: Mapping[str, object]) -> None:
         data = json_text(line).encode("utf-8") + b"\n"
         try:
-            while data and not self._deaf:
-                data = data[os.write(1, data) :]
+            with self._saying:
+                while data and not self._deaf:
+                    data = data[os.write(1, data) :]
         except OSError:
             self._deaf = True
 

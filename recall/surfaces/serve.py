@@ -22,6 +22,7 @@ from recall.surfaces.answering import Answered, Asked
 from recall.surfaces.arguments import check
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.job_calls import Jobs
+from recall.surfaces.lending import NO_LENDER, Answer, Waiting
 from recall.surfaces.progress import Pace
 from recall.surfaces.tools import Schema
 from recall.surfaces.wire import NotAMessage, Wire
@@ -44,7 +45,7 @@ _TEXT: Schema = {"type": "string"}
 _WAIT: Schema = {"type": "number", "minimum": 0, "maximum": 86_400}
 _ID: Schema = {"type": ["string", "integer"]}
 METHODS: Mapping[str, Schema] = {
-    "hello": _params(("protocol",), protocol={"type": "integer"}, client=_TEXT),
+    "hello": _params(("protocol",), protocol={"type": "integer"}, client=_TEXT, lends_model={"type": "boolean"}),
     "tool": _params(("name", "arguments"), name=_TEXT, arguments={}, wait_seconds=_WAIT, **_CALLER),
     "line": _params(("line",), line=_TEXT, wait_seconds=_WAIT, **_CALLER),
     "cancel": _params(("id",), id=_ID),
@@ -58,7 +59,9 @@ class Server:
         self._wire = wire
         self._disabled = settings.disabled
         self._defaults = settings.as_overrides()
-        self._jobs = Jobs()
+        self._jobs = Jobs(self._lend)
+        self._lends = False
+        self._asked = Waiting("m")
         self._calls: dict[object, Cancellation] = {}
         self._lock = threading.Lock()
         self._inbox: queue.SimpleQueue[Mapping[str, object] | NotAMessage | None] = queue.SimpleQueue()
@@ -73,6 +76,7 @@ class Server:
         with ThreadPoolExecutor(AT_ONCE, "call") as pool:
             while (message := self._inbox.get()) is not None:
                 self._take(message, pool)
+            self._asked.end()
             with self._lock:
                 left = list(self._calls.values())
             for cancellation in left:
@@ -89,6 +93,9 @@ class Server:
             self._refuse(None, _PARSE, str(message))
             return
         identity, method = message.get("id"), message.get("method")
+        if method is None and isinstance(identity, str) and ("result" in message or "error" in message):
+            self._asked.answered(identity, {key: message[key] for key in ("result", "error") if key in message})
+            return
         if not isinstance(method, str) or isinstance(identity, bool) or not isinstance(identity, str | int | None):
             self._refuse(None, _REQUEST, "a message needs a method, and an id that is a string or a whole number")
             return
@@ -106,6 +113,7 @@ class Server:
         if method == "cancel":
             self._cancel(identity, params["id"])
         elif method == "hello":
+            self._lends = bool(params.get("lends_model"))
             self._hello(identity, params["protocol"])
         elif identity is None:
             self._refuse(None, _REQUEST, f"{method} needs an id")
@@ -155,6 +163,14 @@ class Server:
             self._refuse(identity, _PARAMS, message, {"supported": [PROTOCOL]})
             return
         self._wire.send({"jsonrpc": "2.0", "id": identity, "result": hello(disabled=self._disabled)})
+
+    def _lend(self, request: Mapping[str, object], reply: Callable[[Answer], None]) -> None:
+        """Ask the client's model, if it said that it lends it."""
+        if not self._lends:
+            reply(NO_LENDER)
+            return
+        identity = self._asked.add(reply)
+        self._wire.send({"jsonrpc": "2.0", "id": identity, "method": "model", "params": request})
 
     def _reporter(self, identity: object) -> Callable[[Progress], None]:
         pace = Pace()

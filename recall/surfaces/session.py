@@ -8,11 +8,15 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from recall.index.database import Database
-from recall.run import Cancellation, Follower, Progress, Run, cancelled
+from recall.run import Cancellation, Choose, Follower, Progress, Run, cancelled
 from recall.scope import Here, here_of
-from recall.settings import Settings
+from recall.settings import HOST, Settings
+
+if TYPE_CHECKING:
+    from recall.models.host_model import Lender
 
 
 def _silent(progress: Progress) -> None:
@@ -27,6 +31,7 @@ class Session:
     report: Callable[[Progress], None] = _silent
     cancellation: Cancellation = field(default_factory=Cancellation)
     follower: Follower | None = None
+    lender: Lender | None = None
     agent: bool = False  # an agent asks, and the user's settings say how far it may look
     _open: Database | None = None
 
@@ -48,11 +53,28 @@ class Session:
 
     def run(self) -> Run:
         """A run of a workflow that writes."""
-        return Run(self.settings, self.for_work(), self.cancellation, self.report, follower=self.follower)
+        return Run(
+            self.settings,
+            self.for_work(),
+            self.cancellation,
+            self.report,
+            follower=self.follower,
+            choose=self._choose(),
+        )
 
     def reading_run(self) -> Run:
         """A run of a workflow that reads the index as it is, and may ask a model: it makes no file."""
         return Run(self.settings, self.for_reading(), self.cancellation, self.report)
+
+    def _choose(self) -> Choose | None:
+        """How the model is chosen where the settings want the host's and a host lends it."""
+        if self.lender is None or self.settings.model != HOST:
+            return None
+        from functools import partial
+
+        from recall.models.choose import choose_model
+
+        return partial(choose_model, lender=self.lender)
 
     def close(self) -> None:
         if self._open is not None:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,6 +34,7 @@ class Served:
             stderr=subprocess.PIPE,
         )
         self.heard: list[Message] = []
+        self.model: Callable[[Message], Message] | None = None  # answers `model` requests, with a result or an error
         self._last = 0
 
     def __enter__(self) -> Served:
@@ -62,11 +63,16 @@ class Served:
     def next(self) -> Message:
         """The next message; every line is one JSON object."""
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, self.end()
-        message = json.loads(line)
-        assert message["jsonrpc"] == "2.0"
-        return dict(message)
+        while True:
+            line = self.process.stdout.readline()
+            assert line, self.end()
+            message = json.loads(line)
+            assert message["jsonrpc"] == "2.0"
+            if message.get("method") != "model":
+                return dict(message)
+            assert self.model is not None
+            answer = {"jsonrpc": "2.0", "id": message["id"], **self.model(message["params"])}
+            self.write(json.dumps(answer).encode())
 
     def answer(self, identity: int) -> Message:
         """The answer to a call that was begun."""

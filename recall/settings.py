@@ -34,7 +34,7 @@ SCOPES = ("project", "prefer", "all")  # the narrowest first
 # What the hosts themselves read to find their stores (hosts.md A1).
 _HOST_VARIABLES = (
     *("PI_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OMP_PROFILE", "PI_PROFILE", "XDG_DATA_HOME"),
-    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "OPENCODE_DB", "GEMINI_CLI_HOME"),
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "OPENCODE_DB", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"),
 )
 
 _SECRET_NAMES = ("_API_KEY", "_TOKEN", "_KEY")

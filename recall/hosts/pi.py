@@ -32,7 +32,6 @@ class PiGlance:
     def __init__(self, *, subagent: bool) -> None:
         self.subagent = subagent
         self.entries = 0
-        self.omp = False
         self._head: Head | None = None
         self._slot_title: str | None = None
         self._title: str | None = None
@@ -47,7 +46,6 @@ class PiGlance:
 
     def take(self, value: object, number: int) -> None:
         """One more value. The first that is not the slot has to be a header, or SourceError `invalid_source`."""
-        self.omp = self.omp or header.is_omp(value)
         if number == 1 and is_slot(value):
             self._slot_title = header.slot_title(value) if isinstance(value, dict) else None
         elif self._head is None:

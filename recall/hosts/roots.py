@@ -26,18 +26,32 @@ def folder(settings: Settings, variable: str, *default: str) -> Path:
     return path if path.is_absolute() else settings.home / path
 
 
+def omp_agent(settings: Settings) -> Path:
+    """The folder of OMP's settings and extensions."""
+    base = settings.home / settings.host_variables.get("PI_CONFIG_DIR", ".omp")
+    if settings.profile != DEFAULT:
+        return base / "profiles" / settings.profile / "agent"
+    own = _agent_folder(settings)
+    # In a profile OMP pays no heed to PI_CODING_AGENT_DIR; and what points into a profile is behind the wall.
+    if own is not None and not _in_profile(settings) and not own.is_relative_to(base / "profiles"):
+        return own
+    return base / "agent"
+
+
+def pi_agent(settings: Settings) -> Path:
+    """The folder of Pi's settings and extensions."""
+    own = _agent_folder(settings)
+    profiles = settings.home / settings.host_variables.get("PI_CONFIG_DIR", ".omp") / "profiles"
+    return settings.home / ".pi" / "agent" if own is None or own.is_relative_to(profiles) else own
+
+
 def omp(settings: Settings) -> Iterator[Path]:
     """Its folders, whether they exist or not."""
     base = settings.home / settings.host_variables.get("PI_CONFIG_DIR", ".omp")
+    agent = omp_agent(settings)
     if settings.profile == DEFAULT:
-        agent = base / "agent"
-        own = _agent_folder(settings)
-        # In a profile OMP pays no heed to PI_CODING_AGENT_DIR; and what points into a profile is behind the wall.
-        if own is not None and not _in_profile(settings) and not own.is_relative_to(base / "profiles"):
-            agent = own
         data = (_xdg(settings) if agent == base / "agent" else None) or agent
     elif PROFILE.fullmatch(settings.profile):
-        agent = base / "profiles" / settings.profile / "agent"
         data = _xdg(settings, settings.profile) or agent
     else:  # no OMP profile can have this name
         return
@@ -49,11 +63,7 @@ def pi(settings: Settings) -> Iterator[Path]:
     """Its folder; Pi has no profiles."""
     if settings.profile != DEFAULT:
         return
-    own = _agent_folder(settings)
-    profiles = settings.home / settings.host_variables.get("PI_CONFIG_DIR", ".omp") / "profiles"
-    if own is None or own.is_relative_to(profiles):
-        own = settings.home / ".pi" / "agent"
-    yield own / "sessions"
+    yield pi_agent(settings) / "sessions"
 
 
 def _agent_folder(settings: Settings) -> Path | None:

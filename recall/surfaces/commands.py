@@ -11,7 +11,7 @@ from recall import search_request, timewindow
 from recall.hosts.catalogue import HOSTS
 from recall.run import now_ms
 from recall.settings import SCOPES
-from recall.surfaces import keeping_commands, project_commands
+from recall.surfaces import host_commands, keeping_commands, project_commands
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 from recall.types import STATES
@@ -447,6 +447,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     *project_commands.OPERATIONS,
     *keeping_commands.OPERATIONS,
+    *host_commands.OPERATIONS,
     Operation("consent show", "Show what would be sent where, and what you allowed.", _consent_show),
     Operation("consent grant", "Allow the configured model's endpoint.", _consent_grant),
     Operation("consent revoke", "Take every consent of the profile back.", _consent_revoke),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from recall.errors import RecallError
-from recall.surfaces import render_keeping, render_projects
+from recall.surfaces import render_hosts, render_keeping, render_projects
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
@@ -411,6 +411,7 @@ _RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
     "browse": _browse,
     **render_projects.RENDERERS,
     **render_keeping.RENDERERS,
+    **render_hosts.RENDERERS,
     "consent show": _consent,
     "consent grant": _consent,
     "consent revoke": _consent,

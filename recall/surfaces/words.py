@@ -20,6 +20,7 @@ _GROUPS = {
     "sources": "Authorise logs outside the hosts' own folders.",
     "consent": "What may be sent where.",
     "jobs": "Index runs in the background.",
+    "hosts": "The slash command and the tools in host programs.",
     "project": "What belongs together, whatever the program and wherever the folder.",
 }
 _ABOUT = """Find again what you and your coding agents already worked out.

@@ -1,0 +1,186 @@
+"""Writing a package into a host's folders so that it can be taken away again exactly.
+
+What is written is kept in a journal beside the index, with the bytes that were there before (0600: a configuration may
+hold keys). Taking it away gives every file back as it was, if it is still as we left it; a configuration that has
+changed since loses our entry and nothing else, a file of ours that has changed since is left and named.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from recall.errors import ArgumentError
+from recall.hosts.edits import NotUnderstood
+
+Edit = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One file of a package: a file of ours (`content`), or an entry in one of the person's (`put` and `take`).
+
+    `present` says of the person's text whether the entry is there already.
+    """
+
+    path: Path
+    content: str | None = None
+    put: Edit | None = None
+    take: Edit | None = None
+    present: Callable[[str], bool] = lambda text: False
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What would happen to one file: `create`, `change`, `unchanged`, or `by_hand` (the person put the entry there)."""
+
+    write: Write
+    action: str
+    before: bytes | None
+    after: bytes | None
+
+
+class Journal:
+    """What was written for one host."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        self._path = folder / f"{host}.json"
+        self.host = host
+
+    @property
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    def read(self) -> list[dict[str, str | None]]:
+        """Path, what was there (base64, or null), the hash of what we wrote. Raises ArgumentError `host_config`."""
+        if not self.exists:
+            return []
+        try:
+            files = json.loads(self._path.read_text(encoding="utf-8"))["files"]
+            return [dict(one) for one in files]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            message = f"the journal of what was written for {self.host} cannot be read: {self._path}"
+            raise ArgumentError("host_config", message, "take out by hand what it wrote: docs/hosts.md") from error
+
+    def write(self, files: Sequence[dict[str, str | None]]) -> None:
+        """Replace it, or remove it where nothing is left."""
+        if not files:
+            self._path.unlink(missing_ok=True)
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _replace(self._path, json.dumps({"files": list(files)}, indent=1).encode(), 0o600)
+
+
+def plan(writes: Sequence[Write], journal: Journal) -> list[Planned]:
+    """What installing would do. Raises ArgumentError `host_config` for a file that cannot be changed."""
+    ours = {str(entry["path"]) for entry in journal.read()}
+    return [_planned(write, str(write.path) in ours) for write in writes]
+
+
+def _planned(write: Write, ours: bool) -> Planned:
+    before = write.path.read_bytes() if write.path.is_file() else None
+    if write.content is not None:
+        after = write.content.encode("utf-8")
+        if before is not None and not ours and before != after:
+            message = f"{write.path} is there already and is not ours"
+            raise ArgumentError("host_config", message, "move it away, then install again")
+        return Planned(write, _action(before, after), before, after)
+    if write.put is None or write.take is None:
+        raise TypeError("a write is a file or an edit")
+    try:
+        text = (before or b"").decode("utf-8")
+        if write.present(text) and not ours:
+            return Planned(write, "by_hand", before, before)
+        after = write.put(write.take(text) if ours else text).encode("utf-8")
+    except (UnicodeDecodeError, NotUnderstood) as error:
+        message = f"{write.path} cannot be changed safely: {error}"
+        raise ArgumentError(
+            "host_config", message, "nothing was written; mend the file, or set it up by hand"
+        ) from error
+    return Planned(write, _action(before, after), before, after)
+
+
+def _action(before: bytes | None, after: bytes) -> str:
+    return "create" if before is None else "unchanged" if before == after else "change"
+
+
+def install(planned: Sequence[Planned], journal: Journal) -> None:
+    """Write it. What is written is in the journal before the next file is touched."""
+    entries = {str(entry["path"]): entry for entry in journal.read()}
+    for one in planned:
+        if one.action in ("unchanged", "by_hand") or one.after is None:
+            continue
+        path = str(one.write.path)
+        known = entries.get(path)
+        kept = known["before"] if known else None if one.before is None else base64.b64encode(one.before).decode()
+        made = known["made"] if known else _made(one.write.path.parent)
+        entries[path] = {"path": path, "before": kept, "after": sha256(one.after).hexdigest(), "made": made}
+        journal.write(list(entries.values()))
+        one.write.path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(one.write.path, one.after, None)
+
+
+def uninstall(writes: Sequence[Write], journal: Journal) -> list[dict[str, str]]:
+    """Take it away; what was done to each file: `restored`, `removed`, `entry_removed`, `left` (changed since)."""
+    edits = {str(write.path): write.take for write in writes}
+    done = []
+    entries = journal.read()
+    for entry in reversed(entries):
+        path = Path(str(entry["path"]))
+        done.append({"path": str(path), "action": _undo(path, entry, edits.get(str(path)))})
+    for entry in entries:
+        _remove_empty(Path(str(entry["path"])).parent, entry.get("made"))
+    journal.write([])
+    return done
+
+
+def _undo(path: Path, entry: dict[str, str | None], take: Edit | None) -> str:
+    if not path.is_file():
+        return "gone"
+    now = path.read_bytes()
+    if sha256(now).hexdigest() == entry["after"]:
+        if entry["before"] is None:
+            path.unlink()
+            return "removed"
+        _replace(path, base64.b64decode(entry["before"]), None)
+        return "restored"
+    if take is None:
+        return "left"
+    try:
+        rest = take(now.decode("utf-8"))
+    except (UnicodeDecodeError, NotUnderstood):
+        return "left"
+    _replace(path, rest.encode("utf-8"), None)
+    return "entry_removed"
+
+
+def _made(folder: Path) -> str | None:
+    """The topmost folder that has to be made for this one."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    return str(missing[-1]) if missing else None
+
+
+def _remove_empty(folder: Path, made: str | None) -> None:
+    while made is not None and folder.is_relative_to(made):
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
+
+
+def _replace(path: Path, data: bytes, mode: int | None) -> None:
+    """The file with this content, all or nothing; its permissions stay where it was there. A link stays a link."""
+    path = Path(os.path.realpath(path))
+    permissions = mode if mode is not None else (path.stat().st_mode & 0o777 if path.exists() else 0o644)
+    beside = path.with_name(f".{path.name}.history-recall")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, permissions)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    beside.chmod(permissions)
+    beside.replace(path)

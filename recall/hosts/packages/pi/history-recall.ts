@@ -1,0 +1,137 @@
+// history-recall in OMP and Pi: the tools, the slash command and the static text. One file for both; it imports nothing
+// of theirs. It keeps one `history-recall serve` process, started at the first call, and speaks docs/serve.md with it.
+// Written by `history-recall hosts install`; `hosts uninstall` takes it away.
+import { spawn } from "node:child_process";
+
+const PACKAGE: any = __PACKAGE__;
+const NAME = "history-recall";
+
+type Waiting = { resolve: (value: any) => void; reject: (error: Error) => void; progress?: (params: any) => void };
+
+class Served {
+  private process: any = null;
+  private waiting = new Map<number, Waiting>();
+  private last = 0;
+  private rest = "";
+
+  call(method: string, params: any, signal?: AbortSignal, progress?: (params: any) => void): Promise<any> {
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(new Error("cancelled"));
+      this.waiting.set(id, { resolve, reject, progress });
+      signal?.addEventListener("abort", () => this.send({ jsonrpc: "2.0", method: "cancel", params: { id } }), { once: true });
+      this.send({ jsonrpc: "2.0", id, method, params });
+    });
+  }
+
+  stop(): void {
+    this.process?.stdin?.end();
+  }
+
+  private send(message: any): void {
+    try {
+      this.started().stdin.write(JSON.stringify(message) + "\n");
+    } catch (error) {
+      this.ended(`${PACKAGE.command.join(" ")} cannot be started: ${error}`);
+    }
+  }
+
+  private started(): any {
+    if (this.process === null) {
+      const [program, ...words] = PACKAGE.command;
+      const child = spawn(program, [...words, "serve"], { stdio: ["pipe", "pipe", "ignore"] });
+      child.stdout.setEncoding("utf8");
+      child.stdout.on("data", (text: string) => this.read(text));
+      child.stdin.on("error", () => undefined);
+      child.on("error", (error: Error) => this.ended(`${program} cannot be started: ${error.message}`));
+      child.on("exit", (code: number) => this.ended(`${program} ended with ${code}`));
+      child.unref?.();
+      this.process = child;
+    }
+    return this.process;
+  }
+
+  private read(text: string): void {
+    const lines = (this.rest + text).split("\n");
+    this.rest = lines.pop() ?? "";
+    for (const line of lines) this.take(JSON.parse(line));
+  }
+
+  private take(message: any): void {
+    if (message.method === "progress") return this.waiting.get(message.params.id)?.progress?.(message.params);
+    const call = this.waiting.get(message.id);
+    if (!call) return;
+    this.waiting.delete(message.id);
+    if (message.error) call.reject(new Error(message.error.message));
+    else call.resolve(message.result);
+  }
+
+  private ended(reason: string): void {
+    this.process = null;
+    this.rest = "";
+    for (const call of this.waiting.values()) call.reject(new Error(reason));
+    this.waiting.clear();
+  }
+}
+
+export default function (pi: any): void {
+  if (process.env.HISTORY_RECALL_DISABLED === "1") return;
+  const served = new Served();
+
+  const caller = (ctx: any) => {
+    const session = ctx?.sessionManager?.getSessionId?.();
+    const profile = process.env.HISTORY_RECALL_PROFILE || (PACKAGE.host === "omp" ? process.env.OMP_PROFILE || process.env.PI_PROFILE : "");
+    return {
+      ...(session ? { current: `${PACKAGE.host}:${session}` } : {}),
+      ...(ctx?.cwd ? { cwd: ctx.cwd } : {}),
+      ...(profile && profile !== "default" ? { profile } : {}),
+    };
+  };
+  const stage = (params: any) => `${params.stage} ${params.source}${params.total ? ` ${params.done}/${params.total}` : ""}`;
+
+  for (const tool of PACKAGE.tools) {
+    pi.registerTool({
+      name: tool.name,
+      label: tool.title,
+      description: tool.description,
+      parameters: tool.inputSchema,
+      approval: tool.annotations.readOnlyHint ? "read" : "write",
+      loadMode: "essential",
+      async execute(_id: string, params: any, signal: any, onUpdate: any, ctx: any) {
+        const report = (progress: any) => onUpdate?.({ content: [{ type: "text", text: stage(progress) }], details: progress });
+        const given = { name: tool.name, arguments: params ?? {}, ...caller(ctx) };
+        const result = await served.call("tool", given, signal, report);
+        if (result.is_error) throw new Error(result.text);
+        return { content: [{ type: "text", text: result.text }], details: {} };
+      },
+    });
+  }
+
+  pi.registerCommand(NAME, {
+    description: PACKAGE.description,
+    getArgumentCompletions: (prefix: string) => {
+      const found = PACKAGE.commands.filter((one: any) => one.name.startsWith(prefix.trimStart()));
+      return found.length ? found.map((one: any) => ({ value: one.name, label: one.name, description: one.summary })) : null;
+    },
+    async handler(args: string, ctx: any) {
+      const show = (params: any) => ctx.hasUI && ctx.ui?.setStatus?.(NAME, stage(params));
+      let text: string;
+      try {
+        text = (await served.call("line", { line: args, ...caller(ctx) }, undefined, show)).text;
+      } catch (error: any) {
+        text = `history-recall: ${error.message}`;
+      }
+      if (!ctx.hasUI) return void process.stdout.write(text + "\n");
+      ctx.ui?.setStatus?.(NAME, undefined);
+      pi.sendMessage({ customType: NAME, content: text, display: true }, { triggerTurn: false });
+    },
+  });
+
+  // The same bytes each time: the host may cache them.
+  pi.on("before_agent_start", (event: any) => {
+    const given = event.systemPrompt;
+    if (Array.isArray(given)) return { systemPrompt: [...given, PACKAGE.capability] };
+    return typeof given === "string" ? { systemPrompt: `${given}\n\n${PACKAGE.capability}` } : undefined;
+  });
+  pi.on("session_shutdown", () => served.stop());
+}

@@ -1,0 +1,95 @@
+"""The rows of the operations table that put the slash command and the tools into host programs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+
+from recall import conversations
+from recall.hosts import installed
+from recall.hosts.installed import Journal, Planned
+from recall.hosts.table import HOSTS
+from recall.settings import Settings
+from recall.surfaces import host_packages
+from recall.surfaces.operations import Operation, Parameter
+from recall.surfaces.session import Session
+
+Arguments = Mapping[str, object]
+Answer = dict[str, object]
+
+
+def _journal(settings: Settings, host: str) -> Journal:
+    return Journal(settings.database.parent / "hosts", host)
+
+
+def _list(session: Session, _arguments: Arguments) -> Answer:
+    found, warnings = conversations.rows(session.settings, session.for_reading())
+    coverage = conversations.coverage(found)
+    hosts = []
+    for host in HOSTS:
+        program = shutil.which(host_packages.PROGRAMS[host])
+        counted = coverage.get(host, {})
+        journal = _journal(session.settings, host)
+        hosts.append(
+            {
+                "host": host,
+                "program": program,
+                "installed": journal.exists,
+                "outdated": journal.exists and _outdated(session.settings, host, journal),
+                "conversations": sum(counted.values()),
+                "indexed": counted.get("indexed", 0),
+            }
+        )
+    return {"hosts": hosts, "warnings": [{"code": one.code, "message": one.message} for one in warnings]}
+
+
+def _outdated(settings: Settings, host: str, journal: Journal) -> bool:
+    planned = installed.plan(host_packages.writes(host, settings), journal)
+    return any(one.action not in ("unchanged", "by_hand") for one in planned)
+
+
+def _install(session: Session, arguments: Arguments) -> Answer:
+    host = str(arguments["host"])
+    journal = _journal(session.settings, host)
+    planned = installed.plan(host_packages.writes(host, session.settings), journal)
+    if not arguments.get("dry_run"):
+        installed.install(planned, journal)
+    return {
+        "host": host,
+        "dry_run": bool(arguments.get("dry_run")),
+        "command": host_packages.command(),
+        "files": [_file(one) for one in planned],
+    }
+
+
+def _file(planned: Planned) -> dict[str, object]:
+    after = "" if planned.after is None else planned.after.decode("utf-8", "replace")
+    before = "" if planned.before is None else planned.before.decode("utf-8", "replace")
+    kept = set(before.splitlines())
+    added = [line for line in after.splitlines() if line not in kept] if planned.action == "change" else []
+    return {
+        "path": str(planned.write.path),
+        "action": planned.action,
+        "bytes": len(planned.after or b""),
+        "added": added,
+    }
+
+
+def _uninstall(session: Session, arguments: Arguments) -> Answer:
+    host = str(arguments["host"])
+    files = installed.uninstall(host_packages.writes(host, session.settings), _journal(session.settings, host))
+    return {"host": host, "files": files}
+
+
+_HOST = Parameter("host", "The program.", positional=True, required=True, choices=HOSTS)
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("hosts list", "Say which host programs are there, and which have the tools.", _list),
+    Operation(
+        "hosts install",
+        "Put the slash command and the tools into a host program; say what is written.",
+        _install,
+        (_HOST, Parameter("dry_run", "Say what would be written, and write nothing.", "flag")),
+    ),
+    Operation("hosts uninstall", "Take them out again; everything is as it was.", _uninstall, (_HOST,)),
+)

@@ -1,0 +1,156 @@
+"""What is put into each host program: which files, with what in them, and which entries of its configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from recall.hosts import edits, roots
+from recall.hosts.hermes import hermes_home
+from recall.hosts.installed import Write
+from recall.prompts import capability
+from recall.settings import Settings
+
+NAME = "history-recall"
+PROGRAMS: Mapping[str, str] = {
+    "omp": "omp",
+    "pi": "pi",
+    "claude-code": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "hermes": "hermes",
+    "opencode": "opencode",
+}
+_PACKAGES = Path(__file__).resolve().parent.parent / "hosts" / "packages"
+
+
+def command() -> list[str]:
+    """How a host starts this program: by its whole path, so that it does not depend on the host's PATH."""
+    found = shutil.which(NAME)
+    return [os.path.abspath(found)] if found else [sys.executable, "-m", "recall"]
+
+
+def writes(host: str, settings: Settings) -> Sequence[Write]:
+    """Everything that installing writes for a host."""
+    return _HOSTS[host](settings)
+
+
+def _extension(host: str) -> Callable[[Settings], Sequence[Write]]:
+    def package(settings: Settings) -> Sequence[Write]:
+        folder = roots.omp_agent(settings) if host == "omp" else roots.pi_agent(settings)
+        template = (_PACKAGES / "pi" / "history-recall.ts").read_text(encoding="utf-8")
+        data = json.dumps(_described() | {"host": host}, ensure_ascii=False)
+        return [Write(folder / "extensions" / "history-recall.ts", template.replace("__PACKAGE__", data))]
+
+    return package
+
+
+def _described() -> dict[str, object]:
+    """What a package needs to register everything without asking: it is the same each time."""
+    from recall.surfaces.serve import hello  # made from the table of operations, which these are rows of
+
+    said = hello(disabled=False)
+    found = said["command"]
+    description = found["description"] if isinstance(found, dict) else ""
+    named = {key: said[key] for key in ("tools", "commands", "capability", "protocol")}
+    return named | {"command": command(), "description": description}
+
+
+def _hermes(settings: Settings) -> Sequence[Write]:
+    home = hermes_home(settings) or settings.home / ".hermes"
+    folder = home / "plugins" / NAME
+    return [
+        Write(folder / "plugin.yaml", (_PACKAGES / "hermes" / "plugin.yaml").read_text(encoding="utf-8")),
+        Write(folder / "__init__.py", (_PACKAGES / "hermes" / "__init__.py").read_text(encoding="utf-8")),
+        Write(folder / "package.json", json.dumps(_described(), ensure_ascii=False, indent=1) + "\n"),
+        Write(
+            home / "config.yaml",
+            put=lambda text: edits.enabling(text, NAME),
+            take=lambda text: edits.disabling(text, NAME),
+            present=lambda text: edits.enables(text, NAME),
+        ),
+    ]
+
+
+def _claude_code(settings: Settings) -> Sequence[Write]:
+    named = settings.host_variables.get("CLAUDE_CONFIG_DIR")
+    folder = roots.folder(settings, "CLAUDE_CONFIG_DIR", ".claude")
+    config = folder / ".claude.json" if named else settings.home / ".claude.json"
+    server = {"type": "stdio", "command": command()[0], "args": [*command()[1:], "mcp"], "env": {}}
+    return [
+        Write(folder / "skills" / NAME / "SKILL.md", _filled("skill.md")),
+        _member(config, ("mcpServers", NAME), server),
+    ]
+
+
+def _codex(settings: Settings) -> Sequence[Write]:
+    program, *words = command()
+    body = "\n".join(
+        (
+            f"[mcp_servers.{NAME}]",
+            f"command = {json.dumps(program)}",
+            f"args = {json.dumps([*words, 'mcp'])}",
+            "startup_timeout_sec = 60",
+            "tool_timeout_sec = 600",
+        )
+    )
+    return [
+        Write(settings.home / ".agents" / "skills" / NAME / "SKILL.md", _filled("skill.md")),
+        Write(
+            roots.folder(settings, "CODEX_HOME", ".codex") / "config.toml",
+            put=lambda text: edits.with_block(text, body),
+            take=edits.without_block,
+            present=lambda text: edits.has_table(text, ("mcp_servers", NAME)),
+        ),
+    ]
+
+
+def _gemini(settings: Settings) -> Sequence[Write]:
+    folder = roots.folder(settings, "GEMINI_CLI_HOME") / ".gemini"
+    server = {"command": command()[0], "args": [*command()[1:], "mcp"], "timeout": 600_000}
+    return [
+        Write(folder / "commands" / "history-recall.toml", _filled("gemini.toml")),
+        _member(folder / "settings.json", ("mcpServers", NAME), server),
+    ]
+
+
+def _opencode(settings: Settings) -> Sequence[Write]:
+    given = settings.host_variables.get("XDG_CONFIG_HOME")
+    base = Path(given) if given and Path(given).is_absolute() else settings.home / ".config"
+    folder = base / "opencode"
+    commented = folder / "opencode.jsonc"
+    config = commented if commented.exists() else folder / "opencode.json"
+    server = {"type": "local", "command": [*command(), "mcp"], "enabled": True}
+    return [
+        Write(folder / "command" / "history-recall.md", _filled("opencode.md")),
+        _member(config, ("mcp", NAME), server),
+    ]
+
+
+def _member(path: Path, where: tuple[str, ...], value: object) -> Write:
+    return Write(
+        path,
+        put=lambda text: edits.with_member(text, where, value),
+        take=lambda text: edits.without_member(text, where),
+        present=lambda text: bool(text.strip()) and edits.has_member(text, where),
+    )
+
+
+def _filled(name: str) -> str:
+    text = (_PACKAGES / "skills" / name).read_text(encoding="utf-8")
+    return text.replace("__COMMAND__", " ".join(command())).replace("__CAPABILITY__", capability().strip())
+
+
+_HOSTS: Mapping[str, Callable[[Settings], Sequence[Write]]] = {
+    "omp": _extension("omp"),
+    "pi": _extension("pi"),
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "gemini": _gemini,
+    "hermes": _hermes,
+    "opencode": _opencode,
+}

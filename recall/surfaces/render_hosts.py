@@ -1,0 +1,53 @@
+"""Answers about host programs, as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from recall.surfaces.terminal import one_line
+
+Answer = Mapping[str, Any]
+
+
+def _list(answer: Answer) -> Iterable[str]:
+    for row in answer["hosts"]:
+        package = ("outdated: install again" if row["outdated"] else "installed") if row["installed"] else "-"
+        program = one_line(row["program"] or "program not found")
+        counts = f"{row['conversations']:>5} conversations, {row['indexed']} indexed"
+        yield f"{row['host']:<12} {package:<10} {counts}  {program}"
+    for warning in answer["warnings"]:
+        yield f"note: {one_line(warning['message'])}"
+
+
+def _install(answer: Answer) -> Iterable[str]:
+    verbs = {
+        "create": "write",
+        "change": "change",
+        "unchanged": "is as it should be:",
+        "by_hand": "left, set up by hand:",
+    }
+    for row in answer["files"]:
+        yield f"{verbs[row['action']]} {one_line(row['path'])}"
+        for line in row["added"]:
+            yield f"  + {one_line(line)}"
+    if answer["dry_run"]:
+        yield "nothing was written"
+    else:
+        host = answer["host"]
+        yield f"{host} has it from its next start on; `history-recall hosts uninstall {host}` takes it out"
+
+
+def _uninstall(answer: Answer) -> Iterable[str]:
+    words = {"entry_removed": "our entry taken out of", "left": "changed since, left:", "gone": "was gone:"}
+    for row in answer["files"]:
+        yield f"{words.get(row['action'], row['action'])} {one_line(row['path'])}"
+    if not answer["files"]:
+        yield "nothing was installed"
+
+
+RENDERERS: Mapping[str, Callable[[Answer], Iterable[str]]] = {
+    "hosts list": _list,
+    "hosts install": _install,
+    "hosts uninstall": _uninstall,
+}

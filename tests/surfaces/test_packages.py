@@ -1,0 +1,146 @@
+"""`hosts install` writes what it says and nothing else, keeps what is the person's, and undoes exactly."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall.hosts.table import HOSTS
+from recall.prompts import capability
+from recall.surfaces.cli import main
+
+Answer = Callable[..., Any]
+CONFIGS = {
+    "claude-code": (
+        ".claude.json",
+        '{\n  "numStartups": 4,\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n',
+    ),
+    "codex": (".codex/config.toml", '# mine\nmodel = "x"\n'),
+    "gemini": (".gemini/settings.json", '{"theme": "GitHub"}'),
+    "hermes": (".hermes/config.yaml", "model:\n  default: x # mine\nplugins:\n  enabled: [other]\n"),
+    "opencode": (".config/opencode/opencode.jsonc", '{\n  // mine\n  "theme": "system",\n}\n'),
+}
+
+
+@pytest.fixture
+def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
+    """The JSON answer of a command with this exit code."""
+
+    def run(*words: str, code: int = 0) -> Any:
+        done = main([*words, "--json"])
+        out = capsys.readouterr().out
+        assert done == code, out
+        return json.loads(out)
+
+    return run
+
+
+def files(home: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file but our own, with its permissions; and every folder."""
+    found = {}
+    for path in home.rglob("*"):
+        if ".local/share/history-recall" not in str(path) and path.name not in (".local", "share"):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            found[str(path.relative_to(home))] = (path.read_bytes() if path.is_file() else b"", mode)
+    return found
+
+
+def written(home: Path, host: str) -> str | None:
+    name, text = CONFIGS.get(host, (None, ""))
+    if name is not None:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+        (home / name).chmod(0o600)
+    return name
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("host", HOSTS)
+def test_in_and_out(host: str, there: bool, home: Path, answer: Answer) -> None:
+    config = written(home, host) if there else None
+    before = files(home)
+    planned = answer("hosts", "install", host, "--dry-run")
+    assert files(home) == before
+    done = answer("hosts", "install", host)
+    assert done["files"] == planned["files"]
+    after = files(home)
+    assert {name for name, (content, _) in after.items() if content and after[name] != before.get(name)} == {
+        str(Path(row["path"]).relative_to(home)) for row in done["files"]
+    }
+    if config is not None:
+        assert after[config][1] == 0o600
+        assert all(line.strip(" ,]}") in after[config][0].decode() for line in before[config][0].decode().splitlines())
+    again = answer("hosts", "install", host)
+    assert {row["action"] for row in again["files"]} == {"unchanged"}
+    assert files(home) == after
+    listed = {row["host"]: row for row in answer("hosts", "list")["hosts"]}
+    assert [name for name, row in listed.items() if row["installed"]] == [host]
+    assert not listed[host]["outdated"]
+    answer("hosts", "uninstall", host)
+    assert files(home) == before
+    assert answer("hosts", "uninstall", host)["files"] == []
+
+
+@pytest.mark.parametrize("host", CONFIGS)
+def test_what_changed_since_loses_our_entry_only(host: str, home: Path, answer: Answer) -> None:
+    name = written(home, host)
+    assert name is not None
+    answer("hosts", "install", host)
+    path = home / name
+    changed = (
+        path.read_text().replace("mine", "still mine").replace("GitHub", "still mine").replace('"x"', '"still mine"')
+    )
+    path.write_text(changed)
+    done = answer("hosts", "uninstall", host)
+    assert "entry_removed" in {row["action"] for row in done["files"]}
+    assert "history-recall" not in path.read_text()
+    assert "still mine" in path.read_text()
+
+
+def test_a_server_that_the_person_added_is_the_persons(home: Path, answer: Answer) -> None:
+    path = home / ".claude.json"
+    path.write_text('{"mcpServers": {"history-recall": {"command": "mine"}}}')
+    done = answer("hosts", "install", "claude-code")
+    assert {row["action"] for row in done["files"]} == {"create", "by_hand"}
+    answer("hosts", "uninstall", "claude-code")
+    assert json.loads(path.read_text())["mcpServers"]["history-recall"] == {"command": "mine"}
+
+
+def test_what_is_not_understood_is_not_touched(home: Path, answer: Answer) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_text("not [toml")
+    refused = answer("hosts", "install", "codex", code=1)["error"]
+    assert (refused["code"], str(path) in refused["message"]) == ("host_config", True)
+    assert path.read_text() == "not [toml"
+    assert not (home / ".agents").exists()
+    skill = home / ".claude/skills/history-recall/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("the person's own")
+    assert answer("hosts", "install", "claude-code", code=1)["error"]["code"] == "host_config"
+    assert skill.read_text() == "the person's own"
+
+
+def test_what_stands_in_them(home: Path, answer: Answer) -> None:
+    for host in HOSTS:
+        answer("hosts", "install", host)
+    text = capability().strip()
+    for path in (".claude/skills/history-recall/SKILL.md", ".agents/skills/history-recall/SKILL.md"):
+        assert text in (home / path).read_text()
+    package = json.loads((home / ".hermes/plugins/history-recall/package.json").read_text())
+    assert package["capability"].strip() == text
+    assert "history_recall_search" in [tool["name"] for tool in package["tools"]]
+    server = tomllib.loads((home / ".codex/config.toml").read_text())["mcp_servers"]["history-recall"]
+    assert os.path.isabs(server["command"])
+    assert json.loads((home / ".claude.json").read_text())["mcpServers"]["history-recall"]["args"][-1] == "mcp"
+    extension = (home / ".omp/agent/extensions/history-recall.ts").read_text()
+    assert "__PACKAGE__" not in extension
+    assert "history_recall_move" in extension
+    assert "plugins:\n  enabled:\n    - history-recall\n" in (home / ".hermes/config.yaml").read_text()

@@ -19,9 +19,10 @@ from recall.hosts import paths, walk
 from recall.hosts.database import is_database
 from recall.hosts.host import Host, Listed
 from recall.hosts.log_host import LogHost
+from recall.hosts.names import HOSTS
 from recall.hosts.notes import Notes
 from recall.hosts.paths import open_source
-from recall.hosts.table import HOSTS, Root, database_host_of, host_named, log_host_of, roots
+from recall.hosts.table import Root, database_host_of, host_named, log_host_of, roots
 from recall.settings import Settings
 from recall.types import SourceRef, SourceWarning
 

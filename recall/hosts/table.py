@@ -16,6 +16,7 @@ from recall.hosts.hermes import Hermes
 from recall.hosts.host import Host
 from recall.hosts.jsonl import Lines
 from recall.hosts.log_host import LogHost
+from recall.hosts.names import HOSTS
 from recall.hosts.opencode import OpenCode
 from recall.hosts.parse import BadLine, Decoded
 from recall.hosts.paths import open_source
@@ -27,7 +28,8 @@ LOG_HOSTS: tuple[LogHost, ...] = (Omp(), Pi(), ClaudeCode(), Codex(), Gemini())
 DATABASE_HOSTS: tuple[DatabaseHost, ...] = (Hermes(), OpenCode())
 _ALL: tuple[Host, ...] = (*LOG_HOSTS, *DATABASE_HOSTS)
 _BY_NAME: dict[str, Host] = {host.name: host for host in _ALL}
-HOSTS: tuple[str, ...] = tuple(_BY_NAME)
+if tuple(_BY_NAME) != HOSTS:
+    raise ImportError("recall/hosts/names.py does not name the hosts of this table")
 _START = 64 * 1024
 _FIRST_LINE = 1 << 20
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recall import search_request, timewindow
-from recall.hosts.catalogue import HOSTS
+from recall.hosts.names import HOSTS
 from recall.run import now_ms
 from recall.settings import SCOPES
 from recall.surfaces import host_commands, keeping_commands, project_commands

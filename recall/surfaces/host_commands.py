@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from recall import conversations
-from recall.hosts import installed
-from recall.hosts.installed import Journal, Planned
-from recall.hosts.table import HOSTS
+from recall.hosts.names import HOSTS
 from recall.settings import Settings
-from recall.surfaces import host_packages
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
+
+if TYPE_CHECKING:
+    from recall.hosts.installed import Journal, Planned
 
 Arguments = Mapping[str, object]
 Answer = dict[str, object]
 
 
 def _journal(settings: Settings, host: str) -> Journal:
+    from recall.hosts.installed import Journal
+
     return Journal(settings.database.parent / "hosts", host)
 
 
 def _list(session: Session, _arguments: Arguments) -> Answer:
+    from recall import conversations
+    from recall.surfaces import host_packages
+
     found, warnings = conversations.rows(session.settings, session.for_reading())
     coverage = conversations.coverage(found)
     hosts = []
@@ -44,11 +49,17 @@ def _list(session: Session, _arguments: Arguments) -> Answer:
 
 
 def _outdated(settings: Settings, host: str, journal: Journal) -> bool:
+    from recall.hosts import installed
+    from recall.surfaces import host_packages
+
     planned = installed.plan(host_packages.writes(host, settings), journal)
     return any(one.action not in ("unchanged", "by_hand") for one in planned)
 
 
 def _install(session: Session, arguments: Arguments) -> Answer:
+    from recall.hosts import installed
+    from recall.surfaces import host_packages
+
     host = str(arguments["host"])
     journal = _journal(session.settings, host)
     planned = installed.plan(host_packages.writes(host, session.settings), journal)
@@ -76,6 +87,9 @@ def _file(planned: Planned) -> dict[str, object]:
 
 
 def _uninstall(session: Session, arguments: Arguments) -> Answer:
+    from recall.hosts import installed
+    from recall.surfaces import host_packages
+
     host = str(arguments["host"])
     files = installed.uninstall(host_packages.writes(host, session.settings), _journal(session.settings, host))
     return {"host": host, "files": files}

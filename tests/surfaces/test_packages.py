@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recall.hosts.table import HOSTS
+from recall.hosts.names import HOSTS
 from recall.prompts import capability
 from recall.surfaces.cli import main
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recall.hosts.catalogue import HOSTS
+from recall.hosts.names import HOSTS
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 

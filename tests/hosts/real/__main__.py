@@ -6,12 +6,14 @@ Prints what each program came to, and fails where one that is installed does not
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from recall.prompts import capability
+from recall.surfaces.agent_text import NOTICE
 from tests.hosts.real.home import Failed, Home
 from tests.hosts.real.programs import PROGRAMS, CannotInstall, Program
 from tests.hosts.real.scripted_model import ANSWER, QUESTION, RECALL, RECALLED, ScriptedModel
@@ -68,14 +70,15 @@ def _first_conversation(program: Program, home: Home, _model: ScriptedModel) -> 
 def _by_hand(program: Program, home: Home, model: ScriptedModel) -> str:
     if program.by_hand is None:
         return "has no MCP of its own that could be set up by hand"
-    program.by_hand(home.folder, home.run)
+    home.run(program.by_hand)
     _recalls(program, home, model)
+    home.run(program.taken_back or [])
     return "with the MCP server added by hand a second conversation recalled the first"
 
 
 def _recalls(program: Program, home: Home, model: ScriptedModel) -> None:
     before = len(model.requests)
-    said = home.run(program.ask(RECALL))
+    said = home.run([*program.ask(RECALL), *program.patient])
     if f"{RECALLED} {ANSWER}" not in said:
         raise Failed(f"the second conversation did not recall the first: {said[-1500:]}")
     asked = [str(request) for _, request in model.requests[before:]]
@@ -92,8 +95,29 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
         raise Failed(f"uninstalling did not leave the home as it was: {left[:10]}")
     home.run(["history-recall", "hosts", "install", program.name])
     _recalls(program, home, model)
+    _answers_slash(program, home)
+    _is_not_indexed_again(home)
     home.run(["history-recall", "hosts", "uninstall", program.name])
     return "with its package installed a second conversation recalled the first; uninstalling left the home as it was"
+
+
+def _answers_slash(program: Program, home: Home) -> None:
+    if program.slash is None:
+        _say(f"{program.name}: note: it runs no command of a package without a terminal")
+        return
+    said = home.run(program.slash("/history-recall status"))
+    if "text index" not in said:
+        raise Failed(f"`/history-recall status` was not answered: {said[-1000:]}")
+
+
+def _is_not_indexed_again(home: Home) -> None:
+    """What our tools answered stands in the second conversation's log, and must not come back as history."""
+    home.run(["history-recall", "index-all"])
+    listed = json.loads(home.run(["history-recall", "conversations", "--state", "indexed", "--json"]))
+    for row in listed["conversations"]:
+        text = home.run(["history-recall", "read", row["conversation_id"], "--max-chars", "48000", "--json"])
+        if NOTICE in text:
+            raise Failed(f"an answer of ours was indexed as history, in {row['source']}")
 
 
 if __name__ == "__main__":

@@ -23,14 +23,22 @@ class CannotInstall(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """One program. `by_hand`: adds the tools over MCP, as docs/tools.md says; it gets the home and runs a command."""
+    """One program.
+
+    `by_hand` adds the tools over MCP, as docs/tools.md says, and `taken_back` takes them away. `patient` are words for
+    a question whose answer needs the tools: on a busy machine a server starts slowly. `slash` asks for
+    `/history-recall LINE` without a terminal, where the program can.
+    """
 
     name: str
     packages: tuple[str, ...]
     configure: Callable[[Path, int], None]
     variables: Callable[[Path, int], Environment]
     ask: Callable[[str], list[str]]
-    by_hand: Callable[[Path, Callable[[list[str]], str]], None] | None = None
+    by_hand: list[str] | None = None
+    taken_back: list[str] | None = None
+    patient: tuple[str, ...] = ()
+    slash: Callable[[str], list[str]] | None = None
     python: bool = False
 
     def folder(self, cache: Path) -> Path:
@@ -137,17 +145,7 @@ def _claude(_home: Path, port: int) -> Environment:
     }
 
 
-def _claude_by_hand(_home: Path, run: Callable[[list[str]], str]) -> None:
-    run(["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"])
-
-
-def _codex_by_hand(home: Path, run: Callable[[list[str]], str]) -> None:
-    run(["codex", "mcp", "add", "history-recall", "--", "history-recall", "mcp"])
-    config = home / ".codex/config.toml"
-    # Ten seconds to start are the default, too few for a busy machine; `codex exec` waits only for what is required.
-    longer = "[mcp_servers.history-recall]\nrequired = true\nstartup_timeout_sec = 300\ntool_timeout_sec = 600\n"
-    config.write_text(config.read_text().replace("[mcp_servers.history-recall]\n", longer))
-
+_CODEX_SERVER = "mcp_servers.history-recall"
 
 PROGRAMS: tuple[Program, ...] = (
     Program(
@@ -156,7 +154,8 @@ PROGRAMS: tuple[Program, ...] = (
         _nothing,
         _claude,
         lambda text: ["claude", "-p", text, "--output-format", "json", "--allowedTools", "mcp__history-recall"],
-        _claude_by_hand,
+        ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"],
+        ["claude", "mcp", "remove", "--scope", "user", "history-recall"],
     ),
     Program(
         "codex",
@@ -164,7 +163,10 @@ PROGRAMS: tuple[Program, ...] = (
         _codex,
         lambda home, port: {"OPENAI_API_KEY": "sk-local"},
         lambda text: ["codex", "exec", "--skip-git-repo-check", text],
-        _codex_by_hand,
+        ["codex", "mcp", "add", "history-recall", "--", "history-recall", "mcp"],
+        ["codex", "mcp", "remove", "history-recall"],
+        # `codex exec` waits only for servers that are required.
+        ("-c", f"{_CODEX_SERVER}.required=true", "-c", f"{_CODEX_SERVER}.startup_timeout_sec=300"),
     ),
     Program(
         "omp",
@@ -172,6 +174,7 @@ PROGRAMS: tuple[Program, ...] = (
         _omp,
         _plain,
         lambda text: ["omp", "--model", "scripted/scripted", "-p", text, "--no-lsp", "--auto-approve"],
+        slash=lambda line: ["omp", "--model", "scripted/scripted", "-p", line, "--no-lsp", "--auto-approve"],
     ),
     Program(
         "pi",
@@ -179,6 +182,7 @@ PROGRAMS: tuple[Program, ...] = (
         _pi,
         _plain,
         lambda text: ["pi", "--provider", "scripted", "--model", "scripted", "-p", text],
+        slash=lambda line: ["pi", "--provider", "scripted", "--model", "scripted", "-p", line],
     ),
     Program(
         "hermes",

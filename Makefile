@@ -15,7 +15,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-hosts lint types pytest bench lock clean python-is-good
+.PHONY: bench-offline help demo test test-hosts lint types pytest bench lock clean python-is-good
 
 # A path of the caller's would put other code in front of what is locked here.
 unexport PYTHONPATH
@@ -27,6 +27,7 @@ help:
 	@echo "make lint    ruff"
 	@echo "make types   mypy, strict"
 	@echo "make bench   retrieval and topics on the public set; DATA=FOLDER takes another"
+	@echo "make bench-offline   the benchmarks that need no data: costs and checks against a scripted provider; planted topic faults"
 	@echo "make lock    make requirements/*.txt again; UPGRADE=--upgrade takes newer versions"
 	@echo "make clean   remove what make made"
 	@echo "make … PYTHON=python3.12 takes another Python"
@@ -52,6 +53,11 @@ pytest: .venv/.ready
 bench: .venv/.ready
 	$(PY) -m benchmarks.retrieval --data $(abspath $(DATA)) --layers keyword,neighbours,offline,curated,vocabulary,rewrite
 	@for topics in $$(find $(abspath $(DATA)) -name topics.json); do $(PY) -m benchmarks.topics --data $$(dirname $$topics); done
+
+bench-offline: .venv/.ready
+	$(PY) -m benchmarks.offline --conversations 64
+	$(PY) -m benchmarks.offline --conversations 64 --sessions 4
+	$(PY) -m benchmarks.repair --conversations 32 128
 
 # uv makes one file for every Python and system we support. It is a tool of this target only, in a folder that goes again.
 LOCK_ENV := .venv-lock

@@ -18,6 +18,7 @@ import select
 import socket
 import struct
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,6 +51,7 @@ class _State:
     responder: Responder | None
     refuses: frozenset[str]
     log: Path | None
+    keep: bool
     requests: list[Seen] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     arrived: threading.Condition = field(default_factory=threading.Condition)
@@ -63,7 +65,8 @@ class ChatServer:
     """The server, in a thread of this process: `with ChatServer([...]) as server: server.url`.
 
     `refuses` names forms of `response_format` (`json_schema`, `json_object`) that are answered with 400 as a server
-    does that does not know them; such a request is seen and uses up no turn.
+    does that does not know them; such a request is seen and uses up no turn. With a log, `keep` False leaves the
+    requests out of memory. A line of the log says how many requests were `open` when it arrived, itself included.
     """
 
     def __init__(
@@ -74,8 +77,9 @@ class ChatServer:
         refuses: Iterable[str] = (),
         log: Path | None = None,
         port: int = 0,
+        keep: bool = True,
     ) -> None:
-        self._state = _State(list(turns), responder, frozenset(refuses), log)
+        self._state = _State(list(turns), responder, frozenset(refuses), log, keep)
         self._http = _Http(("127.0.0.1", port), self._state)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self.port: int = self._http.server_address[1]
@@ -195,12 +199,13 @@ class _Handler(BaseHTTPRequestHandler):
         kept = {name: value for name, value in headers.items() if name not in secret}
         seen = Seen(self.path, body, kept, bool(secret & headers.keys()))
         with state.arrived, state.lock:
-            state.requests.append(seen)
+            if state.keep:
+                state.requests.append(seen)
             state.running += 1
             state.most_at_once = max(state.most_at_once, state.running)
             if state.log is not None:
                 with state.log.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"path": seen.path, "body": body}) + "\n")
+                    file.write(json.dumps({"path": seen.path, "body": body, "open": state.running}) + "\n")
             state.arrived.notify_all()
             asked = cast("Mapping[str, str]", body.get("response_format") or {}).get("type", "none")
             if asked in state.refuses:
@@ -209,7 +214,11 @@ class _Handler(BaseHTTPRequestHandler):
                 return state.turns.pop(0)
         if state.responder is None:
             return failing(400, "the script of this server is used up")
-        made = state.responder(body)
+        try:
+            made = state.responder(body)
+        except Exception as error:  # noqa: BLE001 - a script's own mistake is shown where it is looked for
+            traceback.print_exc()
+            return failing(400, f"the responder failed: {type(error).__name__}")
         if isinstance(made, str):
             return Turn(text=made)
         return made if isinstance(made, Turn) else Turn.from_json(made)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 How = Literal[
@@ -64,6 +64,10 @@ class Turn:
     prompt_tokens: int = 10
     completion_tokens: int = 5
     reasoning_tokens: int = 0
+
+    def counted(self, prompt_tokens: int, completion_tokens: int) -> Turn:
+        """The same with these numbers."""
+        return replace(self, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> Turn:

@@ -1,6 +1,7 @@
 """Providers that litellm speaks to in other ways than OpenAI's: each stream passes our ear, and a cut one is noticed.
 
-What they send is their wire format with one short reply in it, whole or cut after its sixth character.
+What they send is their wire format with one short reply in it, whole or cut after its sixth character, or, where the
+request has tools, with two calls of one tool.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 
 from recall.errors import ModelError
 from recall.models.litellm_model import LitellmModel
+from recall.models.turns import ToolSpec, Turn, TurnRequest, assistant_message, tool_message
 from tests.models.setting import GOOD, Setting, question, quiet_litellm, word
 
 pytestmark = quiet_litellm
@@ -75,7 +78,71 @@ def _openai(whole: bool) -> bytes:
     return _lines([begin, *rest]) + b"data: [DONE]\n\n" if whole else _lines([begin])
 
 
+_CALLS = ({"entry": "e1"}, {"entry": "一"})
+
+
+def _anthropic_calls() -> bytes:
+    start = json.loads(_anthropic(False).split(b"\n", 1)[0].removeprefix(b"data: "))
+    events: list[dict[str, Any]] = [start]
+    thinking = {"type": "thinking", "thinking": "", "signature": ""}
+    events += [
+        {"type": "content_block_start", "index": 0, "content_block": thinking},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}},
+        {"type": "content_block_stop", "index": 0},
+    ]
+    for index, call in enumerate(_CALLS, 1):
+        block = {"type": "tool_use", "id": f"toolu_{index}", "name": "repair_read", "input": {}}
+        written = json.dumps(call)
+        deltas = [{"type": "input_json_delta", "partial_json": part} for part in ("", written[:6], written[6:])]
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        events.append({"type": "content_block_stop", "index": index})
+    end = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}}
+    return _lines([*events, end, {"type": "message_stop"}])
+
+
+def _gemini_calls() -> bytes:
+    def event(part: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return {"candidates": [{"content": {"parts": [part], "role": "model"}, "index": 0} | more]}
+
+    signed = {"thoughtSignature": "c2lnbmF0dXJl" * 40}
+    parts = [{"functionCall": {"name": "repair_read", "args": call}} | signed for call in _CALLS]
+    usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+    thought = {"text": "hm", "thought": True}
+    return _lines([event(thought), event(parts[0]), event(parts[1], finishReason="STOP") | {"usageMetadata": usage}])
+
+
+def _ollama_calls() -> bytes:
+    def piece(calls: list[Any], **more: Any) -> dict[str, Any]:
+        message = {"role": "assistant", "content": "", "tool_calls": calls}
+        return {"model": "x", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": False} | more
+
+    calls = [{"function": {"name": "repair_read", "arguments": call}} for call in _CALLS]
+    end = piece([], done=True, done_reason="stop", prompt_eval_count=10, eval_count=5)
+    return _lines([piece([calls[0]]), piece([calls[1]]), end], sse=False)
+
+
+def _openai_calls() -> bytes:
+    def piece(calls: list[Any], finish: str | None = None) -> dict[str, Any]:
+        choices = [{"index": 0, "delta": {"tool_calls": calls}, "finish_reason": finish}]
+        return {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "x", "choices": choices}
+
+    calls = [
+        {"index": i, "id": f"c{i}", "type": "function", "function": {"name": "repair_read", "arguments": json.dumps(c)}}
+        for i, c in enumerate(_CALLS)
+    ]
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    return _lines([piece(calls), piece([], "tool_calls"), piece([]) | {"choices": [], "usage": usage}]) + _DONE
+
+
+_DONE = b"data: [DONE]\n\n"
 _WIRES = {"messages": _anthropic, "GenerateContent": _gemini, "/api/chat": _ollama, "completions": _openai}
+_WITH_CALLS = {
+    _anthropic: _anthropic_calls,
+    _gemini: _gemini_calls,
+    _ollama: _ollama_calls,
+    _openai: _openai_calls,
+}
 
 
 @contextmanager
@@ -88,13 +155,13 @@ def _serving(*, whole: bool) -> Iterator[tuple[str, list[str]]]:
             """Nothing on stderr."""
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             wire = next((wire for part, wire in _WIRES.items() if part.lower() in self.path.lower()), None)
             if wire is None:
                 self.send_error(404)
                 return
             seen.append(self.path)
-            data = wire(whole)
+            data = _WITH_CALLS[wire]() if "tools" in body else wire(whole)
             self.send_response(200)
             self.send_header("Content-Type", "application/x-ndjson" if wire is _ollama else "text/event-stream")
             self.end_headers()
@@ -151,6 +218,34 @@ def test_a_cut_reply_is_two_requests_and_a_failure(setting: Setting, name: str) 
     # For Gemini litellm makes up a finish; there the half JSON is what tells.
     assert caught.value.code == ("invalid_model_output" if name.startswith("gemini") else "model_request_failed")
     assert setting.kept() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_calls_come_through_and_thinking_does_not(setting: Setting, name: str) -> None:
+    """The next turn, too: it repeats the calls, one with arguments that are no JSON."""
+    tool = ToolSpec("repair_read", "Read.", {"type": "object", "properties": {"entry": {"type": "string"}}})
+    first = TurnRequest("Mend.", ({"role": "user", "content": "begin"},), (tool,), "1")
+
+    async def work(base: str) -> tuple[Turn, Turn]:
+        road = setting.road(LitellmModel(name, base))
+        try:
+            turn = await road.turn(first)
+            broken = replace(turn, calls=(turn.calls[0], replace(turn.calls[1], arguments='{"entry": ')))
+            results = [tool_message(call, '{"text": "…"}') for call in turn.calls]
+            messages = (*first.messages, assistant_message(broken), *results)
+            return turn, await road.turn(replace(first, messages=messages))
+        finally:
+            await road.close()
+
+    with _serving(whole=True) as (base, seen):
+        for turn in asyncio.run(work(base)):
+            assert [(call.name, json.loads(call.arguments)) for call in turn.calls] == [
+                ("repair_read", call) for call in _CALLS
+            ]
+            assert turn.text == ""
+            assert all(0 < len(call.call_id) <= 200 for call in turn.calls)
+        assert len(seen) == 2 == len(setting.rows())
+    assert [(row["state"], row["prompt_tokens"]) for row in setting.all_rows()] == [("done", 10)] * 2
 
 
 @contextmanager

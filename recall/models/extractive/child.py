@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from recall.models.extractive.scopes import alike, weigh
@@ -23,8 +24,12 @@ from recall.models.turns import ToolCall, TurnRequest
 # Overlap with another topic from which on a facet may go there, and how much more it has to be than with its own.
 MOVE = 0.1
 TIMES = 3.0
-# Overlap from which on two topics are one.
+# Overlap from which on two topics may be one, and how much most of their members have to share with the usual member of
+# the other: this part of what they share with their own, and so many times what they share with any third.
 MERGE = 0.22
+OF_OWN = 0.5
+OF_THIRD = 1.5
+MEMBERS = 2 / 3
 # Overlap with the rest below which a member does not fit.
 FIT = 0.01
 MOST_MOVES, MOST_INCOMING = 8, 5
@@ -175,17 +180,17 @@ def _moves(seen: _Seen, idf: Mapping[str, float], together: set[str]) -> list[di
 
 
 def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
-    """The two topics that share most, where that is enough."""
-    topics = list(seen.words)
+    """The two topics that share most, where most members of each could as well be in the other."""
+    topics = [topic for topic in seen.words if _members(seen, topic)]
     shelves = {topic: weigh(_sum(_members(seen, topic)), idf) for topic in topics}
     pairs = [
         (_agree(shelves[one], shelves[other]), one, other)
         for place, one in enumerate(topics)
         for other in topics[place + 1 :]
-        if _members(seen, one) and _members(seen, other)
     ]
-    best, one, other = max(pairs, default=(0.0, "", ""))
-    if best < MERGE:
+    found = [pair for pair in pairs if pair[0] >= MERGE and _are_one(seen, *pair[1:], topics, idf)]
+    best, one, other = max(found, default=(0.0, "", ""))
+    if not found:
         return None
     words = seen.words[one]
     aliases = [*words["aliases"], seen.words[other]["title"]][:12]
@@ -196,6 +201,29 @@ def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
         "aliases": aliases,
         "reason": f"overlap {best:.2f} of what their members say",
     }
+
+
+def _are_one(seen: _Seen, one: str, other: str, topics: Sequence[str], idf: Mapping[str, float]) -> bool:
+    """Whether two topics are about the same: not by a few members that they have in common, nor by a way of speaking
+    that all topics share."""
+    thirds = [topic for topic in topics if topic not in (one, other)]
+    for here, there in ((one, other), (other, one)):
+        members = _members(seen, here)
+        agree = 0
+        for facet in members:
+            across = _usual(seen, facet, there, idf)
+            third = max((_usual(seen, facet, topic, idf) for topic in thirds), default=0.0)
+            agree += across > 0 and across >= max(OF_OWN * _usual(seen, facet, here, idf), OF_THIRD * third)
+        if agree < MEMBERS * len(members):
+            return False
+    return True
+
+
+def _usual(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float]) -> float:
+    """What a facet shares with the members of a topic, one by one, in the middle: strays among them do not count."""
+    own = weigh(facet.terms, idf)
+    others = [one for one in _members(seen, topic) if one.facet_id != facet.facet_id]
+    return median([_agree(own, weigh(one.terms, idf)) for one in others] or [0.0])
 
 
 def _fit(seen: _Seen, facet_id: str) -> float:
@@ -274,10 +302,10 @@ def _answer(seen: _Seen, name: str, arguments: Mapping[str, Any], content: str) 
     seen.full = seen.full or head.get("error") == "context_full"
     if name == "repair_members":
         seen.asked.add(arguments["topic_id"])
-        for block, text in _blocks(content):
+        for block, text in _facets_in(content):
             _facet(seen, _name(block), arguments["topic_id"], json.loads(text), incoming=", incoming" in block)
     elif name == "repair_coverage":
-        for block, text in _blocks(content):
+        for block, text in _facets_in(content):
             if _name(block) not in seen.facets:
                 _facet(seen, _name(block), arguments["topic"], json.loads(text), incoming=", incoming" in block)
     elif name == "repair_propose":
@@ -293,6 +321,11 @@ def _facet(seen: _Seen, facet_id: str, topic: str, words: Mapping[str, Any], *, 
     parts = [(words["title"], 2.0), (words["description"], 1.0)]
     parts += [(alias, 1.0) for alias in words.get("aliases", ())]
     seen.facets[facet_id] = _Facet(facet_id, topic, incoming, count(parts))
+
+
+def _facets_in(content: str) -> Iterator[tuple[str, str]]:
+    """(head, text) of each facet in an answer; the child's own notes can stand behind it."""
+    return ((head, text) for head, text in _blocks(content) if head.startswith("facet_id "))
 
 
 def _blocks(content: str) -> Iterator[tuple[str, str]]:

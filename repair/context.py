@@ -80,20 +80,21 @@ def fitting(case: Case, room: int, measure: Measure) -> Message | None:
 def compose(
     first: Message, records: Sequence[Record], case: Case, room: int, measure: Measure
 ) -> tuple[tuple[Message, ...], int]:
-    """The messages of the next request, and their size: within the room, if that can be."""
+    """The messages of the next request, and their size: within the room, if that can be.
+
+    The newest record stays as it is: the child has not seen those answers yet.
+    """
     if not records:
         return (first,), size_of(first, measure)
     free = room - least(first, records, case, measure)
     said = _status(case, free, notes=False)
-    kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure)
+    kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure, seen=len(records) - 1)
     if len(kept) < len(records) or any(one is not other for one, other in zip(kept, records, strict=False)):
         said = _status(case, free, notes=True)
-        kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure)
+        kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure, seen=len(records) - 1)
     messages = [first]
     for place, record in enumerate(kept, start=1):
         messages += record.messages(f"\n\n{said}" if place == len(kept) else "")
-    if not kept:
-        messages[0] = {**first, "content": f"{first['content']}\n{said}"}
     return tuple(messages), size + measure(canonical_json(said))
 
 
@@ -101,18 +102,20 @@ def least(first: Message, records: Sequence[Record], case: Case, measure: Measur
     """What the context takes once everything has gone that something stands in for."""
     if not records:
         return size_of(first, measure)
-    _, size = _shrunk(first, records, case, 0, measure)
+    _, size = _shrunk(first, records, case, 0, measure, seen=len(records))
     return size + measure(canonical_json(_status(case, 0, notes=True)))
 
 
 def _shrunk(
-    first: Message, records: Sequence[Record], case: Case, room: int, measure: Measure
+    first: Message, records: Sequence[Record], case: Case, room: int, measure: Measure, *, seen: int
 ) -> tuple[list[Record], int]:
-    """The turns of which as much was left out as the room asks for, the oldest first, and their size."""
+    """The turns of which as much was left out as the room asks for, the oldest first, and their size. Only of the
+    first `seen` turns is anything left out.
+    """
     kept = list(records)
     sizes = [_size(record, measure) for record in kept]
     size = size_of(first, measure) + sum(sizes)
-    while size > room and (place := _shrink(kept, case)) is not None:
+    while size > room and (place := _shrink(kept, case, seen - len(records) + len(kept))) is not None:
         # Either this record went, or it is shorter now.
         gone = len(kept) < len(sizes)
         smaller = 0 if gone else _size(kept[place], measure)
@@ -164,9 +167,9 @@ def _size(record: Record, measure: Measure) -> int:
     return sum(size_of(message, measure) for message in record.messages())
 
 
-def _shrink(records: list[Record], case: Case) -> int | None:
+def _shrink(records: list[Record], case: Case, seen: int) -> int | None:
     """Leave out the oldest thing that something stands in for; the place of the turn, or None where there is none."""
-    for place, record in enumerate(records):
+    for place, record in enumerate(records[:seen]):
         if not record.turn.calls or all(not one.blocks or _covered(one, case) for one in record.results):
             del records[place]
             return place

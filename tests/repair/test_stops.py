@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -233,6 +234,34 @@ def test_a_small_room_audits_what_it_can_read_in_one_turn(world: World) -> None:
 
     assert 1 < done["audited"] == done["receipts"] < 8
     assert len(model.requests) == 2
+
+
+def test_a_full_context_never_leaves_out_the_answer_to_the_last_turn(world: World) -> None:
+    """Also where that answer is nothing but the error that says so."""
+    topic = glowing(world)
+    turns: list[str] = []
+
+    def change(number: int, made: list[Made]) -> Sequence[Made]:
+        told = errors(child.requests[-1]) if number > 1 else []
+        if "context_full" in told:
+            read = [a for name, a, head in answers(child.requests[-1]) if "read_to" in head]
+            notes = [("repair_read", {k: a[k] for k in ("facet_id", "entry_id")} | {"remember": "glows"}) for a in read]
+            made = notes or made
+        elif number == 2:
+            made = [("repair_members", {"topic_id": topic}), ("repair_topics", {})]
+        turns.append(made[0][0] + json.dumps(made[0][1]))
+        return made
+
+    child = Child(redefinition(world, INTO, "kilns"), change=change)
+    model = world.remote(child)
+
+    world.done("repair", topic)
+
+    assert any("context_full" in str(request.messages[-1]) for request in model.requests)
+    for request, turn in zip(model.requests[1:], turns, strict=False):
+        last = next(message for message in reversed(request.messages) if message["role"] == "assistant")
+        function = cast("Any", last)["tool_calls"][0]["function"]
+        assert function["name"] + function["arguments"] == turn
 
 
 def test_long_entries_in_a_small_room_go_by_with_notes(world: World) -> None:

@@ -143,7 +143,7 @@ class Reading:
     @staticmethod
     def _member(sight: Sight, facet_id: str, topic_id: str, words: Mapping[str, Any], incoming: bool) -> None:
         if facet_id not in sight.facets:
-            sight.facets[facet_id] = Facet(facet_id, topic_id, words["title"], incoming, words["cites"])
+            sight.facets[facet_id] = Facet(facet_id, topic_id, words["title"], incoming, words.get("cites", ()))
 
 
 def _blocks(content: str, kind: str) -> Iterator[tuple[str, str]]:

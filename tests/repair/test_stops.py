@@ -245,7 +245,9 @@ def test_a_full_context_never_leaves_out_the_answer_to_the_last_turn(world: Worl
         told = errors(child.requests[-1]) if number > 1 else []
         if "context_full" in told:
             read = [a for name, a, head in answers(child.requests[-1]) if "read_to" in head]
-            notes = [("repair_read", {k: a[k] for k in ("facet_id", "entry_id")} | {"remember": "glows"}) for a in read]
+            notes: list[Made] = [
+                ("repair_read", {k: a[k] for k in ("facet_id", "entry_id")} | {"remember": "glows"}) for a in read
+            ]
             made = notes or made
         elif number == 2:
             made = [("repair_members", {"topic_id": topic}), ("repair_topics", {})]

@@ -53,6 +53,7 @@ pytest: .venv/.ready
 bench: .venv/.ready
 	$(PY) -m benchmarks.retrieval --data $(abspath $(DATA)) --layers keyword,neighbours,offline,curated,vocabulary,rewrite
 	@for topics in $$(find $(abspath $(DATA)) -name topics.json); do $(PY) -m benchmarks.topics --data $$(dirname $$topics); done
+	$(PY) -m benchmarks.redaction --data $(abspath $(DATA))
 
 bench-offline: .venv/.ready
 	$(PY) -m benchmarks.offline --conversations 64

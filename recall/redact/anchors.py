@@ -88,8 +88,9 @@ class Anchors:
                 folded = text.replace("\u212a", "k").replace("\u0130", "i").encode("ascii", "replace")
                 self._by_words(folded.translate(_ONLY_WORDS), plain, low_plain, hits, starts, sought)
             for wide in self._wide:
-                for found in re.finditer(wide, lower):
-                    _put(wide.encode(), found.start(), sought)
+                if wide[0] in lower:
+                    for found in re.finditer(wide, lower):
+                        _put(wide.encode(), found.start(), sought)
         for sign, pattern, anchors in self._bare:
             if sign in low_plain:
                 for hit in pattern.finditer(low_plain):

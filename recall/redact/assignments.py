@@ -10,28 +10,26 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from . import rules_structure as rules
+from . import sentences
+from .extent import BARE, REACH, bare_end, closing
 from .names import NAME_ANCHORS, Name, judge
 from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
 from .rule import Span
-from .values import MARKS, has_digit, is_phrase
+from .values import has_digit, is_phrase, is_plain_phrase
 
-REACH = 8192
 WEIGHT = 20
 _BY_GROUP = {
     group: tuple(syntax for syntax in rules.SYNTAXES if any(letter in syntax.opens for letter in group))
     for group in {"", *rules.GROUPS.values()}
 }
-_CJK = "\u2e80-\u30fb\u30fd-\u9fff\uac00-\ud7af\uff01-\uff65"
-_PAIR = r"[,;&)\]}]?[ ]?[A-Za-z_][\w.\- ]{0,30}(?:=|:\s)"
-_BARE = re.compile(
-    rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|&(?!\s|$|[\"'`]|\w{{1,8}};|#\d{{1,4}};|{_PAIR})|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
-)
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
 _SIGN = re.compile(r"[!@#$%^&*+=?~]")
 _SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
 _BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$")
 _ARTICLES = frozenset(("the", "my", "our", "your", "its", "a", "an"))  # of the pattern above
+_BEFORE_NAME = (" ", "(", "为", "做", "当", "當", "為", "作", "を", "成", "的")
+_JOINED_WORDS = re.compile(r"[a-z]{3,12}_[a-z]{3,12}")
 _SPACE = re.compile(r"\s")
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß"
 _BEFORE_SPACE = re.compile(
@@ -44,12 +42,8 @@ _ENDS_BEFORE = frozenset(
     "pi et ss te th ng on er se nt ed ce oy sh ot ok in pp ry ty re ws ub ab ck pe lt pm ve de lé db ai".split()
 )
 _AFTER_SPACE = re.compile(r"(?i)[ ](codes?|phrase|string|key|token|password|secret|passe|pin|d'accès|api)\b")
-_USES = re.compile(r"(?i)\b(?:use|used|using|with|try|enter|type|via|is)\s(?:the\s|my\s|this\s|its\s)?(?:\w{1,12}\s)?$")
-_USING = ("use", "using", "with", "try", "enter", "type", "via", "is")  # one is in all that the pattern above finds
-_GIVEN = re.compile(r"(?i)\s(?:(?:you|they)\s(?:gave|sent)\s(?:me|us))\b.*\($")
-_IS = re.compile(r"(?i)\b(?:is|was|to|ist|lautet|est|es|è|é)\b")
 # A plain word behind the name can be no value but where a verb or a flag before the name says so.
-_PLAIN_WORD_NEXT = re.compile(r" [a-z]{1,11}(?=[ .,;)]|:\s|$)")
+_PLAIN_WORD_NEXT = re.compile(r" (?!or |as )[a-z]{1,11}(?=[ .,;)]|:\s|$)")
 _SPACES = frozenset(" \t\n")
 _SETTING = frozenset(
     "setx env arg setenv set config configure put add create login machine default psk add_user export define #define "
@@ -58,9 +52,6 @@ _SETTING = frozenset(
 _BESIDE_WORD_THAT_SETS = tuple(s for s in rules.SYNTAXES if s.name.startswith("spaced"))
 # The words that can begin what joins a name and a value in a sentence.
 _JOINING = frozenset(re.findall(r"[^\W\d_]+", rules.FIRST_WORDS.lower()))
-_QUOTED_WORDS = re.compile(r"(?:[a-z]{3,12}[ \-]){3,7}[a-z]{3,12}")
-# Words that are more often something else than the name of what stands behind them.
-_VERBS_TOO = frozenset("pass key auth session seed salt login pat pin sas sk".split())
 
 
 def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
@@ -147,7 +138,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
         while (more := re.compile(r"[\"'`]\s{0,8},\s{0,8}[\"'`]").match(text, span.end)) and text[
             start:end
         ].lower().rstrip("]\"'").endswith("s"):
-            close = _closing(text, more.end(), text[more.end() - 1])
+            close = closing(text, more.end(), text[more.end() - 1])
             if close is None or not accept(text[more.end() : close], name, "sign", True):
                 return
             span = Span(more.end(), close, name.kind, WEIGHT)
@@ -155,13 +146,14 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
-    if text[start - 1 : start] in (" ", "(") and _points_back(text, start):
+    if text[start - 1 : start] in _BEFORE_NAME and _points_back(text, start):
         behind = rules.BEHIND.search(text, max(0, start - 240), start)
         if behind is not None:
-            low, high = next(behind.span(group) for group in ("v", "v2", "v3") if behind[group])
+            low, high = next(behind.span(group) for group in ("v", "v2", "v3", "v4") if behind[group])
             said = text[low:high]
             closed = behind["v3"] is None or text[end : end + 1] == ")"
-            if closed and not said.isalpha() and spoken(text, high, said, name, True) and _mixed(said):
+            sure = _mixed(said) or behind["v4"] is not None or _JOINED_WORDS.fullmatch(said) is not None
+            if closed and not said.isalpha() and sure and spoken(text, high, said, name, True):
                 return Span(low, high, name.kind, WEIGHT)
     if (
         end >= len(text)
@@ -178,7 +170,8 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         return block
     if name.strength >= 2 and (name.kind in ("password", "mnemonic", "seed") or "phrase" in word.lower()):
         words = rules.PHRASE.match(text, end)
-        if words is not None and is_phrase(words["v"], "phrase" in word.lower() or name.kind == "mnemonic"):
+        said_so = "phrase" in word.lower() or name.kind == "mnemonic"
+        if words is not None and (is_phrase(words["v"], said_so) or is_plain_phrase(words["v"])):
             return Span(words.start("v"), words.end("v"), name.kind, WEIGHT)
     if near[-1:] in ('"', "'"):
         turned = rules.TURNED.search(text, max(0, start - 330), start)
@@ -187,13 +180,13 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     plain_word = _PLAIN_WORD_NEXT.match(text, end) is not None
     for syntax in _syntaxes(rules.GROUPS.get(text[end : end + 1], ""), near, plain_word):
         joined = syntax.join.match(text, end)
-        if joined is None or (syntax.name == "spaced, quoted" and word.lower() in _VERBS_TOO):
+        if joined is None or (syntax.name == "spaced, quoted" and word.lower() in sentences.VERBS_TOO):
             continue
         if syntax.before is not None and not syntax.before.search(near):
             continue
         quote = joined.groupdict().get("q")
         if quote:
-            close = _closing(text, joined.end(), quote)
+            close = closing(text, joined.end(), quote)
             if close is None or close <= joined.end():
                 continue
             value = text[joined.end() : close]
@@ -215,7 +208,7 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
             return None
     if plain_word and _needs_no_sentence(text, start, end):
         return None
-    return _sentence(text, start, end, name)
+    return sentences.find(text, start, end, name)
 
 
 def _syntaxes(group: str, near: str, plain_word: bool) -> tuple[rules.Syntax, ...]:
@@ -233,11 +226,13 @@ def _needs_no_sentence(text: str, start: int, end: int) -> bool:
     if word in _JOINING or not text[start:end].isascii():
         return False
     before = text[max(0, start - 24) : start].lower()
-    return not any(word in before for word in _USING)
+    return not any(said in before for said in sentences.USING)
 
 
 def _points_back(text: str, start: int) -> bool:
     """Whether the words in front of the name say that its value stands before them."""
+    if text[start - 1] in _BEFORE_NAME[2:]:
+        return True
     low = max(0, start - 50)
     if text.find("(", low, start) < 0 and _ARTICLES.isdisjoint(text[low:start].split()[-3:]):
         return False  # saves most of the searches
@@ -253,40 +248,9 @@ def _span(text: str, start: int, end: int, kind: str, quoted: bool) -> Span | No
     if scheme is not None:
         start = scheme.end()
     if not quoted and end - start >= ENOUGH:
-        while (more := _BARE.match(text, end)) is not None:
+        while (more := BARE.match(text, end)) is not None:
             end = more.end()
     return Span(start, end, kind, WEIGHT) if end > start else None
-
-
-_CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-
-
-def _closing(text: str, start: int, quote: str) -> int | None:
-    """Where the string ends that this quote, at this depth of escaping, opened; the line's end if it was cut off."""
-    limit = min(len(text), start + REACH)
-    if quote[-1] not in "\"'`" or (len(quote) == 3 and quote in ('"""', "'''")):
-        closer = _CLOSERS.get(quote, quote)
-        at = text.find(closer, start, limit)
-        if at < 0 and quote[0] in "&%\\":
-            at = text.lower().find(quote.lower(), start, limit) if limit < 65536 else -1
-        return at if at >= 0 else None
-    mark, depth = quote[-1], len(quote) - 1
-    if quote[0] != "\\" and len(quote) > 1:
-        at = text.find(quote, start, limit)
-        return at if at >= 0 else None
-    line = text.find("\n", start, limit)
-    stop = limit if line < 0 else line
-    at = text.find(mark, start, stop)
-    while at >= 0:
-        slashes = at
-        while slashes > start and text[slashes - 1] == "\\":
-            slashes -= 1
-        run = at - slashes
-        if (run <= depth and (run == depth or depth)) or (run - depth) % (2 * (depth + 1)) == 0:
-            return at - min(run, depth)
-        at = text.find(mark, at + 1, stop)
-    rest = re.compile(r"[^\s\"'`,;]{3,}").match(text, start, stop)
-    return rest.end() if rest is not None and not re.match(r"\s*\S", text[rest.end() : stop]) else None
 
 
 def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | None:
@@ -298,7 +262,7 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and _ODD_QUOTE.fullmatch(whole.group()):
             return whole.end()
-    close = _bare_end(text, start)
+    close = bare_end(text, start)
     if close is None:
         return None
     value = text[start:close]
@@ -307,24 +271,6 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
         value = value[:cut]
     value = value.rstrip(".,;:!?" if syntax.proof != "line" else ",;:")
     return start + len(value) if value else None
-
-
-def _bare_end(text: str, start: int) -> int | None:
-    """Where a bare value ends; the marks of a redaction that are glued to it are a part of it."""
-    match = _BARE.match(text, start)
-    if text[start : start + 1] in ("[", "<", "{", "("):
-        marks = MARKS.match(text, start)
-        match = (_BARE.match(text, marks.end()) if marks is not None else None) or match
-    if match is None:
-        return None
-    mark = max(text.rfind("[", start, match.end()), text.rfind("{", start, match.end()))
-    last = MARKS.match(text, mark) if mark > start else None
-    return max(match.end(), last.end()) if last is not None else match.end()
-
-
-def _said_words(value: str) -> bool:
-    """Four words or more that are no sentence, where a sentence quotes the value."""
-    return _QUOTED_WORDS.fullmatch(value) is not None and is_phrase(value, True)
 
 
 def _block(text: str, end: int, name: Name) -> Span | None:
@@ -350,40 +296,4 @@ def _block(text: str, end: int, name: Name) -> Span | None:
         value = text[here.end() : close].strip() if close >= 0 else ""
         if value and accept(value.split("\n", 1)[0].strip(), name, "weak", True):
             return Span(here.end(), here.end() + len(text[here.end() : close].rstrip()), name.kind, WEIGHT)
-    return None
-
-
-def _sentence(text: str, start: int, end: int, name: Name) -> Span | None:
-    foreign = not text[start:end].isascii()
-    asked = _USES.search(text, max(0, start - 24), start) is not None
-    for pattern in (rules.SENTENCE, rules.BESIDE, rules.GLUED):
-        if pattern is rules.GLUED and not foreign:
-            continue
-        joined = pattern.match(text, end)
-        if joined is None or (pattern is rules.BESIDE and text[start:end].lower() in _VERBS_TOO and name.strength):
-            continue
-        quote = joined.group("q")
-        if name.strength < 3 and _GIVEN.search(joined.group()) is not None:
-            name = Name(name.kind, 3)
-        if quote:
-            close = _closing(text, joined.end(), quote)
-            if close is None:
-                continue
-            value = text[joined.end() : close]
-            if name.kind == "password" and _IS.search(joined.group()) and _said_words(value):
-                return Span(joined.end(), close, name.kind, WEIGHT)
-            if (" " not in value or is_phrase(value, "phrase" in text[start:end].lower())) and accept(
-                value, name, "sign" if pattern is rules.BESIDE else "weak", True
-            ):
-                return Span(joined.end(), close, name.kind, WEIGHT)
-            continue
-        bare = _bare_end(text, joined.end())
-        if bare is None:
-            continue
-        value = text[joined.end() : bare].rstrip(".,;:!?)*_…")
-        value = value[:-2] if value.endswith("'s") else value
-        if re.match(r"[\w.]+=[^=]", value) and not foreign:
-            continue
-        if spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign or asked):
-            return Span(joined.end(), joined.end() + len(value), name.kind, WEIGHT)
     return None

@@ -12,6 +12,9 @@ WEIGHT = 15
 WORDS = frozenset(("insert", "kind", "env"))  # one is in every text that is worth a closer look
 _SHORT_NAME = re.compile(r"[\w.\-]+(?: [\w.\-]+){0,2}")
 _HEADING = re.compile(r"[\w .\-\"'`*/#|│>\t,;\r]{3,600}\n")
+_USERS = frozenset("user username login name account email host id".split())
+_ALIGNED = re.compile(r"\S+(?: \S+)*")
+_DASHES = re.compile(r"[ \t]*-{2,}(?:[ \t+]+-{2,}){1,20}[ \t]*\r?\n")
 _CELL_NAME = re.compile(r"[\w .\-\"'`*/#]{1,40}")
 _INSERT = re.compile(
     r"(?i)insert\s+(?:ignore\s+|or\s+\w+\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\((?P<names>[^()]{1,600})\)\s*values\s*(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,10}){1,50})"
@@ -27,6 +30,9 @@ _PLAIN_NAME = re.compile(
     r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|revision|digest|checksum|etag|version|uuid|guid|path|dir|url|uri|host|hostname|image|build|run|trace|span|request|home|lang|shell|term|user|pwd|date|time|tag|branch|arn|region|name|email|public|addr|address|bucket|model|file|integrity|fingerprint)(?:_|$|\d)"
 )
 _MANIFEST = re.compile(r"(?m)^([ \t>]*)kind:\s*[\"']?(?:Secret|SealedSecret)[\"']?\s*$")
+_JSON_KIND = re.compile(r"[\"']kind\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"'](?:Secret|SealedSecret)\\{0,7}[\"']")
+_JSON_DATA = re.compile(r"[\"'](?:data|stringData)\\{0,7}[\"']\s{0,4}:\s{0,4}\{(?P<b>[^{}]{1,20000})\}")
+_JSON_ENTRY = re.compile(r"\\{0,7}[\"'][\w.\-]{1,80}\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"'](?P<v>[^\"'\\\s]{3,8000})")
 _DATA = re.compile(r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?$")
 _ENTRY = re.compile(
     r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#|>][^\s\"'#]*)[\"']?[ \t]*(?:#[^\n]*)?\r?$"
@@ -36,8 +42,11 @@ _ENTRY = re.compile(
 def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) -> Iterator[Span]:
     if "insert" in words:
         yield from _insert(text, lower)
-    if "kind" in words and "kind:" in lower and "secret" in lower:
-        yield from _manifest(text)
+    if "kind" in words and "secret" in lower:
+        if "kind:" in lower:
+            yield from _manifest(text)
+        if '"kind' in lower or "'kind" in lower:
+            yield from _json_manifest(text)
     if "env" in words and any(sign in lower for sign in _ENV_SIGNS):
         yield from _environment(text)
     if hits:
@@ -57,6 +66,8 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
         stop = text.find("\n", top, top + 600)
         heading = text[top : max(stop, top)]
         mark = next((sign for sign in "|│\t,;" if sign in heading), None)
+        if mark is None and stop >= 0:
+            yield from _aligned(text, heading, stop + 1)
         if mark is None or stop < 0:
             continue
         names = [cell.strip(" \"'`*") for cell in heading.strip("|│> \t\r").split(mark)]
@@ -68,7 +79,7 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             if (name := judge(cell)) is not None
             and name.strength >= 2
             and len(cell) <= 30
-            and cell != "pass"
+            and (cell != "pass" or not _USERS.isdisjoint(map(str.lower, names)))
             and _SHORT_NAME.fullmatch(cell)
         ]
         if not columns or len(names) < 2:
@@ -104,6 +115,29 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             if line_end < 0:
                 break
             position = done = line_end + 1
+
+
+def _aligned(text: str, heading: str, below: int) -> Iterator[Span]:
+    """The same where nothing but spaces, and a line of dashes below the names, makes the columns."""
+    names = _ALIGNED.findall(heading.strip())
+    rule = _DASHES.match(text, below)
+    if rule is None or len(names) < 2 or len(rule.group().split()) != len(names):
+        return
+    columns = [(i, said) for i, cell in enumerate(names) if (said := judge(cell)) is not None and said.strength >= 2]
+    position = rule.end()
+    for _ in range(200 if columns else 0):
+        line_end = text.find("\n", position, position + 4000)
+        cells = list(_ALIGNED.finditer(text, position, line_end if line_end >= 0 else min(len(text), position + 4000)))
+        if len(cells) != len(names):
+            return
+        for index, said in columns:
+            value = cells[index].group()
+            sure = is_weak_secret(value, True) and has_digit(value) if said.strength == 3 else looks_secret(value)
+            if sure and " " not in value and not is_reference(value, False):
+                yield Span(cells[index].start(), cells[index].end(), said.kind, WEIGHT)
+        if line_end < 0:
+            return
+        position = line_end + 1
 
 
 def _inserts(text: str, lower: str) -> Iterator[re.Match[str]]:
@@ -144,6 +178,14 @@ def _environment(text: str) -> Iterator[Span]:
         public = _PLAIN_NAME.search(line.group("name")) is not None or is_public_id(value) or is_reference(value, False)
         if random and not address and not public:
             yield Span(line.start("v"), line.end("v"), "env-value", WEIGHT)
+
+
+def _json_manifest(text: str) -> Iterator[Span]:
+    for kind in _JSON_KIND.finditer(text):
+        for data in _JSON_DATA.finditer(text, max(0, kind.start() - 4000), kind.end() + 20000):
+            for entry in _JSON_ENTRY.finditer(text, data.start("b"), data.end("b")):
+                if not is_reference(entry["v"], True):
+                    yield Span(entry.start("v"), entry.end("v"), "kubernetes-secret", WEIGHT)
 
 
 def _manifest(text: str) -> Iterator[Span]:

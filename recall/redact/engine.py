@@ -15,6 +15,7 @@ from .cores import trie
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
 from .rules_commands import COMMAND_RULES
+from .rules_console import CONSOLE_RULES
 from .rules_context import CONTEXT_RULES
 from .rules_files import FILE_RULES
 from .rules_forms import FORM_RULES
@@ -25,7 +26,7 @@ from .view import beyond_ascii
 
 VENDOR_WEIGHT, CONTEXT_WEIGHT = 50, 30
 ALL_VENDOR_RULES = VENDOR_RULES + MORE_VENDOR_RULES + FORM_RULES
-ALL_CONTEXT_RULES = CONTEXT_RULES + COMMAND_RULES + FILE_RULES
+ALL_CONTEXT_RULES = CONTEXT_RULES + COMMAND_RULES + FILE_RULES + CONSOLE_RULES
 
 
 _STARTS: dict[str, list[Rule]] = defaultdict(list)  # rules whose match begins with one of their anchors, at a boundary

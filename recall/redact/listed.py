@@ -21,6 +21,9 @@ _CODES = re.compile(
 _CODE_SIGNS = ("codes", "recovery keys", "backup keys", " tans", "codici", "códigos", "коды", "恢复代码", "恢复码", "备用码", "備用碼", "リカバリーコード", "バックアップコード", "복구 코드", "백업 코드")  # fmt: skip
 # One of these is in every text with such a sign.
 _CODE_WORDS = frozenset(("codes", "keys", "tans", "codici"))
+_ACCOUNT = re.compile(
+    r"[ \t]{0,20}(?:- )?[\"']?[A-Za-z_][\w.\-]{0,40}:(?P<v>[^\s:\"'][^\s\"']{2,200})[\"']?[ \t]*\r?(?=\n|$)"
+)
 _CODE_LETTERS = frozenset(letter for sign in _CODE_SIGNS for letter in sign if letter > "~")
 _CODE = re.compile(
     r"(?<![\w\-])(?=[A-Za-z0-9\- ]*[0-9])(?:[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,5}|[A-Za-z0-9]{8,16}|[0-9]{4} [0-9]{4}(?: [0-9]{4}){0,2})(?![\w\-])"
@@ -58,7 +61,7 @@ _PHRASE_SIGNS = ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "s
 _PHRASE_WORDS = frozenset(
     ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase")
 )
-WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type"}
+WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type", "chpasswd"}
 _PHRASE_LETTERS = frozenset(letter for sign in _PHRASE_SIGNS for letter in sign if letter > "~")
 _QUOTES = frozenset("\"'`")
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
@@ -74,6 +77,8 @@ def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str], be
             for member in _KEYED.finditer(text, max(min(done, len(text)), at.start() - 3000), at.end() + 3000):
                 yield Span(member.start("v"), member.end("v"), "private-key", WEIGHT)
             done = at.end() + 2900
+    if "chpasswd" in words:
+        yield from _accounts(text, lower)
     if hits and ("{" in text or "type" in words):
         yield from _members(text, hits, "type" in words)
     if ":\n" in text or ":\r\n" in text:
@@ -93,6 +98,22 @@ def _heads(text: str, lower: str, foreign: bool) -> Iterator[re.Match[str]]:
             head = _CODES.search(text, max(0, at - 60), at + len(sign))
             if head is not None:
                 yield head
+
+
+def _accounts(text: str, lower: str) -> Iterator[Span]:
+    """The lines ``user:password`` that are given to a program which sets them."""
+    for at in _places("chpasswd", lower):
+        position = text.find("\n", at, at + 200) + 1
+        skipped = 0
+        while position:
+            line = _ACCOUNT.match(text, position)
+            if line is not None and not is_reference(line["v"], False) and line["v"].upper() not in ("RANDOM", "R"):
+                yield Span(line.start("v"), line.end("v"), "password", WEIGHT)
+            elif line is None:
+                skipped += 1
+                if skipped > 3:
+                    break
+            position = text.find("\n", position, position + 300) + 1
 
 
 def _places(sign: str, lower: str) -> Iterator[int]:

@@ -39,7 +39,7 @@ _CERTAIN = {
     "password": "mdp password passwd passphrase passcode passwort kennwort contrasena contrasenya senha wachtwoord haslo losenord sifre "
     "salasana adgangskode heslo requirepass masterauth storepass keypass userpass dbpass rootpass mysqlpass adminpass "
     "smtppass mailpass ftppass sshpass sshpassword sudopass rootpw bindpw ldappw adminpw userpw dbpw mysqlpw becomepass "
-    "loginpass authpass redispass proxypass basicauthpass passwrd passw0rd pword motdepasse wordpass bindpasswd pwd lozinka",
+    "wepkey wepkeya loginpass authpass redispass proxypass basicauthpass passwrd passw0rd pword motdepasse wordpass bindpasswd pwd lozinka",
     "secret": "secret secretkey clientsecret appsecret apisecret consumersecret webhooksecret signingsecret sharedsecret "
     "sharedsecretkey jwtsecret cookiesecret sessionsecret secretkeybase hmacsecret secretaccesskey totpsecret otpsecret",
     "api-key": "apikey appkey accesskey authkey subscriptionkey consumerkey servicekey accountkey storagekey licensekey "

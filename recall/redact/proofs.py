@@ -12,6 +12,7 @@ from .values import (
     has_digit,
     has_letter,
     is_plain_number,
+    is_plain_phrase,
     is_public_id,
     is_reference,
     is_weak_secret,
@@ -69,7 +70,7 @@ def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
     if name.kind == "session" and is_public_id(value):
         return False
     if name.strength == 2:
-        return looks_secret(value)
+        return looks_secret(value) or (literal and name.kind == "password" and is_plain_phrase(value))
     if not is_weak_secret(value, literal):
         return False
     if proof == "weak":
@@ -86,6 +87,34 @@ def _has_sign(value: str) -> bool:
         or bool(re.search(r"[!@#$%^&*+=~?]", value))
         or (len(value) >= 16 and looks_secret(value))
     )
+
+
+def _given_in_three_classes(value: str) -> bool:
+    return (
+        len(value) >= 5 and has_digit(value) and value.lower() != value and value.upper() != value and value.isalnum()
+    )
+
+
+def _two_words(value: str) -> bool:
+    """Words joined by an underscore, none of which is one that says something about a secret."""
+    words = value.lower().split("_")
+    return (
+        re.fullmatch(r"[a-z]{3,12}(?:_[a-z]{3,12}){1,3}", value) is not None
+        and _STOP_WORDS.isdisjoint(words)
+        and not any(_HOLLOW.match(word) for word in words)
+        and is_weak_secret("".join(words), True)
+        and not _OF_CODE.search(value)
+    )
+
+
+_OF_CODE = re.compile(
+    r"(?:^|_)(?:get|set|is|has|on|to|from|id|ids|user|users|name|names|type|types|data|info|file|files|path|url|uri|env|var|vars|conf|config|"
+    r"test|tests|field|fields|form|value|values|list|dict|map|str|int|bool|obj|object|func|fn|method|class|module|code|error|errors|"
+    r"request|response|client|server|handler|manager|provider|service|factory|model|schema|table|column|row|index|count|size|len|max|min|"
+    r"read|write|only|run|load|save|parse|check|valid|state|status|mode|flag|option|options|arg|args|param|params|input|output|result|"
+    r"hash|salt|hex|base|text|string|number|date|time|day|hour|api|app|web|http|https|sql|db|database|cache|queue|job|task|event|log|logs|"
+    r"account|login|auth|session|admin|root|default|local|global|main|master|prod|dev|staging|sub|new|old|key|keys|secret|token|pass|password)(?:_|$)"
+)
 
 
 def accept_bare(text: str, before: str, word: str, start: int, end: int, name: Name, syntax: Syntax) -> bool:
@@ -180,6 +209,8 @@ def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
         or (is_plain_number(value) and name.kind not in ("pin", "otp", "password"))
     ):
         return False
+    if name.strength == 3 and verb and (_given_in_three_classes(value) or _two_words(value)):
+        return name.kind not in ("pin", "otp")
     if name.strength == 3 and not is_weak_secret(value, False) and not looks_random(value):
         return False
     if name.kind in ("pin", "otp"):

@@ -12,7 +12,7 @@ from .rule import QUOTE
 
 SPACE = r"(?:[ \t\u3000]|\\\r?\n)"
 BREAK = r"(?:[ \t\u3000\r\n]|\\n|\\r|\\t)"
-_TYPE = r"(?:\s?\{[^{}\n]{0,60}\})?(?:\s{0,4}:[ \t]{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
+_TYPE = r"(?:\s[Aa]s\s(?:[Nn]ew\s)?[A-Za-z][\w.]{0,30})?(?:\s?\{[^{}\n]{0,60}\})?(?:\s{0,4}:[ \t]{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
 _OPERATOR = rf"{SPACE}{{0,40}}(?:===?|!==?|=>|->|:=|::?=?|\?\?=|\|\|=|[?+.]?=|:|=|<-|⇒|→)(?!\s{{0,2}}[=>])"
 _STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2}|\[\](?:byte|rune|u8|char))\s?(?:\(|::from\(|(?=\")))?"
 _OPENING = rf"(?P<q>\"\"\"|'''|{QUOTE})"
@@ -73,7 +73,9 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax(
         "quoted key, quoted value",
         "q",
-        _join(rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"),
+        _join(
+            rf"{QUOTE}\s{{0,8}}\]?\s{{0,40}}(?:::?|=>|\|\|=|\?\?=|[!=]==?|=|->|:|:=|\|)\s{{0,40}}{_STRING_PREFIX}{_OPENING}"
+        ),
         "weak",
     ),
     Syntax("quoted key, list", "qos", _join(rf"(?:{QUOTE})?\s{{0,8}}[:=]\s{{0,8}}[\[(]\s{{0,40}}{_OPENING}"), "sign"),
@@ -166,6 +168,36 @@ SYNTAXES: tuple[Syntax, ...] = (
             r"(?i)<(?!input|meta|link|img|button|label|select|textarea)[^<>\n]{1,80}\s(?:name|key|id)=\\?[\"'][\w.\-]{0,40}$"
         ),
         "<",
+    ),
+    Syntax(
+        "value in its element",
+        "o",
+        _join(
+            r"(?:\s[^<>\n]{0,80})?>\s{0,40}<(?:\w{1,20}:)?(?:value|text|string|data|content|plain)(?:\s[^<>\n]{0,80})?>(?:<!\[CDATA\[)?"
+        ),
+        "weak",
+        re.compile(r"<(?:[\w\-]{1,20}:)?[\w.\-]{0,40}$"),
+        "<]",
+    ),
+    Syntax(
+        "prompt with a hint",
+        "s",
+        _join(r"\s?[\[(][^\[\]()\n]{0,30}[\])]\s?:[ \t]{1,4}"),
+        "sign",
+        re.compile(r"^[ \t]{0,8}(?:[?>] )?(?:[A-Za-z]\w{0,12}[ ]){0,3}[A-Za-z_\-]{0,20}$"),
+    ),
+    Syntax(
+        "value of a registry",
+        "s",
+        _join(r"[ \t]{1,40}REG_(?:SZ|EXPAND_SZ|MULTI_SZ|BINARY|DWORD)[ \t]{1,40}"),
+        "weak",
+    ),
+    Syntax(
+        "tuple of a name and a value",
+        "o",
+        _join(rf",\s{{0,8}}{_STRING_PREFIX}{_OPENING}"),
+        "sign",
+        re.compile(r"[\[({]\s?:[\w\-]{0,40}$"),
     ),
     Syntax("element, escaped", "q", _join(r"(?:\s[^<>&\n]{0,100})?&gt;"), "weak", re.compile(r"&lt;$"), "&"),
     Syntax(
@@ -267,7 +299,7 @@ SYNTAXES: tuple[Syntax, ...] = (
 # Sentences: the name, perhaps whose it is, a verb, the value.
 _OF = (
     r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|in|at|from|von|für|fürs|auf|de|del|della|dello|di|do|da|du|des|pour|sur|para|per|der|des|dem|vom|voor|van|для|от|"
-    r"you\s(?:gave|sent)\sme|I\s(?:use|used|got|have)|we\suse|they\s(?:gave|sent)\s(?:me|us))"
+    r"(?:you|they|he|she|we|I)\s(?:gave|sent|shared|pasted|mentioned|told|showed|asked\sfor)(?:\s(?:me|us|you|them))?|I\s(?:use|used|got|have)|we\suse)"
     r"(?:\s[\w.@/\-]{1,40}){0,4}?(?=[\s:]))?"
 )
 _BE = (
@@ -276,10 +308,10 @@ _BE = (
 )
 _NOW = r"(?:(?:now|still|just|simply|actually|currently|literally|also|probably|jetzt|noch|nun|ahora|maintenant|toujours|encore|agora|ora|adesso|теперь)\s)?"
 _VERB = (
-    rf"(?:\s(?:(?:is|was|has\sbeen)\s(?:now\s)?(?:set|changed|reset|rotated|updated)\sto|{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|- )\s?|"
+    rf"(?:\s(?:(?:is|was|has\sbeen)\s(?:now\s)?(?:set|changed|reset|rotated|updated)\sto|{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|›|❯|»|- )\s?|"
     r"\s?(?:を|は|が|で)?(?:使って|つかって|使用して|入力して|設定して|試して|ログインして)(?:ください|下さい|みて)?\s?[:、]?\s?|"
     r"(?:를|을|로)?\s?(?:사용하세요|쓰세요|사용해\s?주세요|입력하세요)\s?[::]?\s?|"
-    r"\s?(?:已经|已|现在|現在|暂时|目前)?(?:是|为|為|就是|設定為|设置为|设为|设成|设定为|改成了?|改为|換成|换成|等于|叫|は、?|が|を|이|가|는|은|를|을)(?:了|：)?\s?:?\s?|"
+    r"\s?(?:已经|已|现在|現在|暂时|目前|应该|應該|可能|还|還|仍|依然|依旧)?(?:用的是|使用|用|是|为|為|就是|設定為|设置为|设为|设成|设定为|改成了?|改为|換成|换成|等于|叫|は、?|が|を|이|가|는|은|를|을)(?:了|：)?\s?:?\s?|"
     r"\s\((?=[^()\s]{1,200}\))|\s-\s|,\s(?=[^\s,]{0,40}[0-9!@#$%^&*][^\s,]{0,100},\s)|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
 _WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso)){0,2}"
@@ -290,12 +322,13 @@ GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
 # A phrase of words, to the end of its line; and a pair that has its value in front of its name.
 PHRASE = re.compile(
-    rf"(?:{QUOTE}|\*\*)?(?:\s?(?:(?:is|are|was):?|:|=|\||>|是|为|は|ist|est|es|è|é)\s{{0,8}}|\s{{2,40}})(?:{QUOTE})?(?P<v>(?:[a-z]{{3,12}}[0-9]{{0,4}}[ ]){{2,23}}[a-z]{{3,12}}[0-9]{{0,4}})(?=\s*(?:$|\n|\\n|{QUOTE}|[.,;<|]))",
+    rf"(?:{QUOTE}|\*\*)?(?:\s(?:for|of|to|on)(?:\s[\w.@/\-]{{1,40}}){{1,4}}?(?=\s?[:=]))?(?:\s?(?:(?:is|are|was):?|:|=|\||>|是|为|は|ist|est|es|è|é)\s{{0,8}}|\s{{2,40}})(?:{QUOTE})?(?P<v>(?:[a-z]{{3,12}}[0-9]{{0,4}}[ ]){{2,23}}[a-z]{{3,12}}[0-9]{{0,4}})(?=\s*(?:$|\n|\\n|{QUOTE}|[.,;<|]))",
     re.I,
 )
 BEHIND = re.compile(
-    r"(?:(?:^|[\s\"'`(])(?P<v>[^\s\"'`()]{5,200})[\"'`]?\s(?:as|is|was)\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}"
+    r"(?:(?:^|[\s\"'`(])(?P<v>[^\s\"'`()]{5,200})[\"'`]?\s(?:as|is|was)\s(?:(?:the|my|our|your|its|a|an)\s)?(?:\w{1,20}\s){0,2}"
     r"|(?:^|\s)(?:is|was|isn't)\s[\"'`]?(?P<v2>[^\s\"'`()]{5,200})[\"'`]?\s(?:(?:still|really|not|even)\s)?(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}"
+    r"|(?:^|[\s用以把将「“])(?P<v4>[A-Za-z0-9_\-!@#$%^&*+.=~]{5,200})[」”]?\s?(?:作为|做|当|當|作為|当作|を|当成)\s?(?:\w{0,6}的)?$"
     r"|(?:^|[\s\"'`])(?P<v3>[^\s\"'`()]{5,200})[\"'`]?\s\((?:\w{1,12}\s){0,2})$",
     re.I,
 )
@@ -306,6 +339,6 @@ TURNED = re.compile(
 )
 
 # The value of a block: YAML's | and >, a here-document.
-BLOCK = re.compile(rf"(?:{QUOTE})?\s?:\s?[|>][+\-]?[0-9]?[ \t]*\r?\n(?P<indent>[ \t]{{1,40}})(?=\S)")
+BLOCK = re.compile(rf"(?:{QUOTE})?\s?:\s?(?:!\w{{1,20}}\s)?[|>][+\-]?[0-9]?[ \t]*\r?\n(?P<indent>[ \t]{{1,40}})(?=\S)")
 HEREDOC = re.compile(r"\s?(?:=|:|<<<?|=>)?\s{0,3}<<[-~]?\s?[\"']?(?P<tag>[A-Z_a-z]{2,20})[\"']?[^\n]{0,80}\n")
 TRIPLE = re.compile(r"\s?[:=]\s?[rbf]?(?P<tag>\"\"\"|''')\s?")

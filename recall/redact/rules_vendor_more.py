@@ -211,7 +211,9 @@ MORE_VENDOR_RULES: tuple[Rule, ...] = (
         "json web token",
         "jwt",
         "eyJ",
-        BOUNDARY + r"(?P<v>eyJ" + _B64 + r"{6,}+\.[A-Za-z0-9_\-]*+(?:\.[A-Za-z0-9_\-=]+){0,3})",
+        BOUNDARY + r"(?P<v>eyJ" + _B64 + r"{6,}+\.(?:[\r\n]{1,2}(?=eyJ))?[A-Za-z0-9_\-]*+(?:\.[A-Za-z0-9_\-=]+){0,3}"
+        # cut at the ends of lines: what goes on below is long, has a dot, or ends it
+        r"(?:(?:\r?\n|\\n)[ \t>|+]{0,8}(?=[A-Za-z0-9_\-]*[0-9])(?=[A-Za-z0-9_\-]*[A-Z])(?:[A-Za-z0-9_\-]{40,}|[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]{16,}|[A-Za-z0-9_\-]{16,}(?=\s|[\"']|$))(?:\.[A-Za-z0-9_\-=]+){0,3}){0,60})",
         lambda v: len(v) > 24,
     ),
     _form(

@@ -17,7 +17,12 @@ _SAYS_MARK = r"(?:redacted|masked|hidden|removed|omitted|filtered|elided|scrubbe
 MARKS = re.compile(
     rf"(?i:(?:{PLACEHOLDER.pattern}|\[{_SAYS_MARK}\]|<{_SAYS_MARK}>|\{{{_SAYS_MARK}\}}|\({_SAYS_MARK}\))+)"
 )
-_OPENS_MARK, _CLOSES_MARK = frozenset("[<{("), frozenset("]>})")
+_OPENS_MARK = frozenset("[<{($%#")
+# What a template puts in: a value that is glued to it is still a value.
+_VARIABLE = re.compile(
+    r"\$\{[\w.:\-]{1,60}\}|\$\{\{[^{}\n]{1,60}\}\}|\{\{[^{}\n]{1,60}\}\}|\$\([^()\n]{1,60}\)|%[A-Za-z_]\w{0,40}%|#\{[^{}\n]{1,60}\}|<[A-Za-z][\w \-]{0,30}>"
+)
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_\-+!#$%^*~.=]*")
 
 _REFERENCE = re.compile(
     r"\$\{[^{}]*+\}|\$[A-Za-z_][A-Za-z_0-9:]*(?:\.[A-Za-z_]\w*)*|\$\([^()]*+\)?.*|`.*|%[A-Za-z_]\w*%|%\([\w.]+\)[sd]|%[sdvqr@]|\{\{.*|\{%.*"
@@ -136,15 +141,26 @@ def _wordy(value: str) -> bool:
 
 def unmarked(value: str) -> str:
     """What is glued to the marks at the beginning or the end of the value; the value itself where nothing is."""
-    if value[:1] not in _OPENS_MARK and value[-1:] not in _CLOSES_MARK:
+    if _OPENS_MARK.isdisjoint(value):
         return value
     marks = [match.span() for match in MARKS.finditer(value)]
-    if not marks or (marks[0][0] > 0 and marks[-1][1] < len(value)):
-        return value
+    if not marks:
+        return _without_variables(value)
     rest = MARKS.sub("", value)
+    if marks[0][0] > 0 and marks[-1][1] < len(value):
+        # in the middle: the value goes on behind it, unless signs between them say that these are several values
+        return rest if _PLAIN_VALUE.fullmatch(rest) and looks_random(rest) else value
     parted = value[marks[0][1] : marks[0][1] + 1].isspace() or value[marks[-1][0] - 1 : marks[-1][0]].isspace()
     glued = len(rest) >= 4 and not parted and (looks_secret(rest) or (rest[0].isalnum() and rest[-1].isalnum()))
     return rest if glued and ":" not in rest[:1] and not rest.startswith(("@", "/")) else value
+
+
+def _without_variables(value: str) -> str:
+    """The value without the variables that are glued to it, where what is left is random enough to be a secret."""
+    rest = _VARIABLE.sub("", value)
+    if rest == value or len(rest) < 8 or not _PLAIN_VALUE.fullmatch(rest) or not has_digit(rest):
+        return value
+    return rest if looks_random(rest) and not _wordy(rest) and entropy(rest) > 2.8 else value
 
 
 @lru_cache(maxsize=4096)
@@ -297,6 +313,26 @@ def is_phrase(value: str, said: bool) -> bool:
     )
 
 
+def is_plain_phrase(value: str) -> bool:
+    """Four to eight plain words as a password, where no word of them is one of a sentence or of an instruction."""
+    words = value.split()
+    return (
+        4 <= len(words) <= 8
+        and all(3 <= len(word) <= 12 and word.isalpha() and word.islower() for word in words)
+        and not _PROSE.search(value)
+        and not _WORDS_OF_SECRET.search(value)
+        and _INSTRUCTS.isdisjoint(words)
+    )
+
+
+_INSTRUCTS = frozenset(
+    "see ask check look same get got stored store saved kept rotate rotated none never always also still now then than same "
+    "above below before after between least most more less long short minimum maximum characters letters digits upper "
+    "lower case sensitive numbers symbols about into over under very just like they them their our his her its who what "
+    "which where when why how all any both each but nor yet does did had been being would could may might run test tests "
+    "build lint deploy type check parse load read write set unset add added remove removed update updated fix fixed file "
+    "files line lines code function method class object string bytes first last next previous one two three four five".split()
+)
 _VOWELS = frozenset("aeiouy")
 
 

@@ -6,29 +6,32 @@ from typing import Any
 
 import pytest
 
+from fixtures.redact.forms import FORMS
 from fixtures.redact.places import PLACES, B, P
 from recall.redact import Redactor, redact_text
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT.parent / "shared" / "cases" / "inputs"
 HARMLESS = (ROOT / "fixtures" / "redact" / "harmless.txt").read_text(encoding="utf-8")
+HARMLESS_FORMS = (ROOT / "fixtures" / "redact" / "harmless_forms.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("index", range(len(PLACES)))
+@pytest.mark.parametrize("index", range(len(PLACES + FORMS)))
 def test_secret_is_gone(index: int) -> None:
-    secret, text = PLACES[index]
+    secret, text = (PLACES + FORMS)[index]
     redacted = redact_text(text)
     assert secret not in redacted
     assert redact_text(redacted) == redacted
 
 
-@pytest.mark.parametrize("line", HARMLESS.splitlines())
+@pytest.mark.parametrize("line", HARMLESS.splitlines() + HARMLESS_FORMS.splitlines())
 def test_harmless_line_stays(line: str) -> None:
     assert redact_text(line) == line
 
 
 def test_harmless_text_stays_as_a_whole() -> None:
     assert redact_text(HARMLESS) == HARMLESS
+    assert redact_text(HARMLESS_FORMS) == HARMLESS_FORMS
 
 
 @pytest.mark.parametrize("number", ["092", "094", "096", "097", "098", "100", "104", "106"])

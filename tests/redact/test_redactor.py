@@ -221,6 +221,18 @@ HOSTILE = [
     "$6$a$",
     "auth ",
     'name="password" ',
+    "$ cat token\n",
+    "echo $TOKEN ",
+    "kubectl secret base64 ",
+    "your code is ",
+    "chpasswd\n",
+    "a:b@",
+    "key: abcd ",
+    "${X}",
+    "密码是",
+    "eyJhbGciOi.eyJ\n",
+    "$ANSIBLE_VAULT;1.1;AES256\n",
+    "<password><value>",
 ]
 
 

@@ -89,9 +89,13 @@ def test_each_syntax_reads_a_value() -> None:
         "<key>Password</key>\n<string>x9Yfoo1q</string>",
         '["password", "x9Yfoo1qZ4"]',
         "Enter password> x9Yfoo1qZ4",
+        "Password [hidden]: x9Yfoo1q",
+        "<Password><Value>x9Yfoo1q</Value></Password>",
+        "DefaultPassword    REG_SZ    x9Yfoo1q",
+        '{:password, "x9Yfoo1qZ4"}',
     ]
     for syntax in SYNTAXES:
         assert any(
             syntax.join.match(text, at.end()) for text in texts for at in re.finditer(r"[A-Za-z][\w.\-]*", text)
         ), syntax.name
-    assert not [text for text in texts[-18:] if "x9Yfoo1q" in redact_text(text)]
+    assert not [text for text in texts[-22:] if "x9Yfoo1q" in redact_text(text)]

@@ -6,7 +6,7 @@
                                 stale_evidence source_empty current_conversation forgotten internal
       ArgumentError             usage invalid_time invalid_limit invalid_query invalid_cursor stale_cursor not_found
                                 unknown_project no_project name_taken bind_refused scope_forbidden
-                                host_config
+                                host_config invalid_bundle
       ModelError                model_unavailable auth_unavailable model_request_failed model_output_truncated
                                 invalid_model_output model_context_too_small unsupported_repair_model
                                 repair_incomplete model_refused rate_limited model_reduce_not_shrinking
@@ -97,6 +97,7 @@ class ArgumentError(RecallError):
             "bind_refused",
             "scope_forbidden",
             "host_config",
+            "invalid_bundle",
         }
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from recall import brief, exporting, forgetting, importing
 from recall.errors import ArgumentError
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
@@ -18,7 +19,6 @@ def _text(arguments: Arguments, name: str) -> str | None:
 
 
 def _forget(session: Session, arguments: Arguments) -> Answer:
-    from recall import forgetting
 
     names = (_text(arguments, name) for name in ("conversation", "project", "before"))
     wanted = forgetting.Wanted(*names)
@@ -36,7 +36,32 @@ def _forget_exit(answer: Arguments) -> int:
     return 0 if not isinstance(proof, Mapping) or proof["ok"] else 1
 
 
+def _brief(session: Session, arguments: Arguments) -> Answer:
+    most = arguments.get("max_chars")
+    request = brief.BriefRequest(_text(arguments, "project"), brief.CHARS if most is None else int(str(most)))
+    return brief.brief(session.for_reading(), session.settings.profile, request, session.here())
+
+
+def _export(session: Session, arguments: Arguments) -> Answer:
+    what, output = _text(arguments, "what"), _text(arguments, "output")
+    form = _text(arguments, "format") or ("json" if what is None else "md")
+    return exporting.export(session.for_reading(), session.settings.profile, session.here(), what, form, output)
+
+
+def _import(session: Session, arguments: Arguments) -> Answer:
+    return importing.import_bundle(session.run(), str(arguments["bundle"]))
+
+
 OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "brief",
+        "Say in a bounded block what matters here: open questions, the latest decisions, live topics.",
+        _brief,
+        (
+            Parameter("project", "The project that comes first: its id, its name, or . for the current one."),
+            Parameter("max_chars", "At most so many characters (2000).", "number", minimum=300, maximum=48_000),
+        ),
+    ),
     Operation(
         "forget",
         "Remove everything that was made of a conversation, and keep it out. The log itself is yours and stays.",
@@ -49,5 +74,25 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("unforget", "Let a forgotten conversation in again.", "flag"),
         ),
         _forget_exit,
+    ),
+    Operation(
+        "export",
+        "Write a topic or a conversation with its citations, or the whole profile as a bundle.",
+        _export,
+        (
+            Parameter("what", "A topic's or a conversation's id; the whole profile without it.", positional=True),
+            Parameter(
+                "format",
+                "Markdown or JSON; a profile is a JSON bundle.",
+                choices=("md", "json"),
+            ),
+            Parameter("output", "The file to write (0600). Without it the text is the answer."),
+        ),
+    ),
+    Operation(
+        "import",
+        "Take in a bundle that another machine exported: the same ids, nothing twice.",
+        _import,
+        (Parameter("bundle", "The file.", positional=True, required=True),),
     ),
 )

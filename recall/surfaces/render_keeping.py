@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from recall.surfaces.terminal import one_line
+from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
 
@@ -40,4 +40,26 @@ def _proof(proof: Answer) -> Iterable[str]:
         yield "the text index does not add up; run `history-recall doctor --rebuild-text-index`"
 
 
-RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {"forget": _forget}
+def _brief(answer: Answer) -> Iterable[str]:
+    yield visible(answer["text"] or answer["message"])
+
+
+def _export(answer: Answer) -> Iterable[str]:
+    if answer["output"]:
+        yield f"{answer['kind']} written to {one_line(answer['output'])} ({answer['characters']} characters)"
+    else:
+        yield visible(answer["text"])
+
+
+def _import(answer: Answer) -> Iterable[str]:
+    yield f"{answer['imported']} conversations taken in, {answer['unchanged']} were there already"
+    for conflict in answer["conflicts"]:
+        yield f"left as it is here: {one_line(conflict['name'])}: {one_line(conflict['reason'])}"
+
+
+RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
+    "brief": _brief,
+    "forget": _forget,
+    "export": _export,
+    "import": _import,
+}

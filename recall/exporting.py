@@ -1,0 +1,155 @@
+"""Export: a topic or a conversation as cited Markdown or JSON, or the whole profile as a bundle for another machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from recall import browser
+from recall.browser import BrowseRequest
+from recall.bundle import FORMAT, TABLES, VERSION, Table
+from recall.errors import ArgumentError
+from recall.index import catalogue, reads
+from recall.index.database import SCHEMA_VERSION, Database, profile_number
+from recall.redact import RULES_VERSION, redact_text
+from recall.scope import Here
+
+_PAGE = 50
+
+
+def export(
+    database: Database, profile: str, here: Here, what: str | None, form: str, output: str | None
+) -> dict[str, object]:
+    """The `export` answer: the text, or where it was written. Raises ArgumentError `not_found`, `usage`."""
+    with database.read() as connection:
+        number = profile_number(connection, profile)
+        if number is None:
+            raise ArgumentError("not_found", f"Nothing is indexed in profile {profile!r}", "run index-all first")
+        if what is None and form == "json":
+            kind, text = "profile", json.dumps(bundle(connection, number, profile), ensure_ascii=False, indent=1)
+        else:
+            kind, topics = _chosen(database, connection, number, profile, here, what)
+            text = _markdown(topics) if form == "md" else json.dumps(topics, ensure_ascii=False, indent=1)
+    written = None if output is None else _write(output, text)
+    return {
+        "kind": kind,
+        "format": form,
+        "output": written,
+        "characters": len(text),
+        "text": text if written is None else None,
+    }
+
+
+def bundle(connection: sqlite3.Connection, profile_no: int, profile: str) -> dict[str, object]:
+    """The whole profile; see `recall.bundle`."""
+    old = connection.execute(
+        "SELECT 1 FROM conversations WHERE profile_no = ? AND rules_version < ? LIMIT 1", (profile_no, RULES_VERSION)
+    ).fetchone()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "schema": SCHEMA_VERSION,
+        "profile": profile,
+        "generation": reads.generation(connection, profile_no),
+        "tables": {table.name: _rows(connection, profile_no, table, again=old is not None) for table in TABLES},
+    }
+
+
+def _rows(connection: sqlite3.Connection, profile_no: int, table: Table, *, again: bool) -> dict[str, object]:
+    columns = [row["name"] for row in connection.execute(f"PRAGMA table_info({table.name})")]
+    kept = [name for name in columns if name != "profile_no"]
+    redacted = {kept.index(name) for name in table.texts} if again else set()
+    rows = connection.execute(
+        f"SELECT {', '.join(kept)} FROM {table.name} AS x WHERE {table.where} ORDER BY {table.key or 'rowid'}",
+        {"profile": profile_no},
+    )
+    return {
+        "columns": kept,
+        "rows": [
+            [redact_text(v) if n in redacted and isinstance(v, str) else v for n, v in enumerate(row)] for row in rows
+        ],
+    }
+
+
+def _chosen(
+    database: Database, connection: sqlite3.Connection, profile_no: int, profile: str, here: Here, what: str | None
+) -> tuple[str, list[dict[str, Any]]]:
+    """The topics with their conversations: one, those of one conversation, or all."""
+    if what is None:
+        every = list(_pages(database, profile, here, None))
+        return "profile", [_topic(database, profile, here, topic["topic_id"]) for topic in every]
+    if catalogue.topic(connection, profile_no, what) is not None:
+        return "topic", [_topic(database, profile, here, what)]
+    row = reads.conversation(connection, profile_no, what, None)
+    if row is None:
+        message = f"There is no topic or conversation {what!r} in this profile"
+        raise ArgumentError("not_found", message, "`browse` and `conversations` list them")
+    ids = connection.execute(
+        """SELECT DISTINCT t.topic_id FROM facets AS f JOIN memberships AS m USING (facet_no)
+           JOIN topics AS t USING (topic_no) WHERE f.conversation_no = ? ORDER BY t.topic_no""",
+        (row["conversation_no"],),
+    ).fetchall()
+    topics = [_topic(database, profile, here, found["topic_id"]) for found in ids]
+    for topic in topics:
+        topic["conversations"] = [c for c in topic["conversations"] if c["conversation_id"] == row["conversation_id"]]
+    return "conversation", topics
+
+
+def _topic(database: Database, profile: str, here: Here, topic_id: str) -> dict[str, Any]:
+    answer = browser.browse(database, profile, BrowseRequest(topic_id, limit=1, scope="all"), here.current, here=here)
+    head: Any = answer["topic"]
+    return {**head, "conversations": list(_pages(database, profile, here, topic_id))}
+
+
+def _pages(database: Database, profile: str, here: Here, topic_id: str | None) -> Iterator[dict[str, Any]]:
+    cursor: str | None = None
+    while True:
+        request = BrowseRequest(topic_id, limit=_PAGE, cursor=cursor, scope="all")
+        answer: Mapping[str, Any] = browser.browse(database, profile, request, here.current, here=here)
+        yield from answer["entries"]
+        cursor = answer["next_cursor"]
+        if cursor is None:
+            return
+
+
+def _markdown(topics: Iterable[Mapping[str, Any]]) -> str:
+    lines: list[str] = []
+    for topic in topics:
+        lines += [f"# {_plain(topic['title'])} ({topic['topic_id']})", ""]
+        for conversation in topic["conversations"]:
+            day = (conversation["last_active_at"] or "unknown")[:10]
+            name = _plain(conversation["title"] or "(untitled)")
+            lines += [f"## {name} ({conversation['conversation_id']}, {day})", "", _plain(conversation["summary"]), ""]
+            for membership in conversation["memberships"]:
+                lines += [f"### {_plain(membership['facet'])}", "", _plain(membership["description"]), ""]
+                for finding in membership["findings"]:
+                    lines += _finding(conversation["conversation_id"], finding)
+                cited = ", ".join(f"{conversation['conversation_id']}/{e['entry_id']}" for e in membership["evidence"])
+                lines += [f"Evidence: {cited}", ""]
+    return "\n".join(lines)
+
+
+def _finding(conversation_id: str, finding: Mapping[str, Any]) -> list[str]:
+    where = f"[{conversation_id}/{finding['entry_id']}]"
+    lines = [f"- **{finding['status']}**: {_plain(finding['statement'])} {where}", f"  > {_plain(finding['quote'])}"]
+    if by := finding["superseded_by"]:
+        lines.append(f"  superseded by {_plain(by['statement'])} [{by['conversation_id']}/{by['entry_id']}]")
+    return [*lines, ""]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _write(output: str, text: str) -> str:
+    path = Path(os.path.abspath(os.path.expanduser(output)))
+    try:
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    except OSError as error:
+        raise ArgumentError("usage", f"{path} cannot be written: {error.strerror}", "name a new file") from error
+    return str(path)

@@ -1,0 +1,106 @@
+"""Export and import: the same ids, nothing twice, conflicts named, and the same answers to the same searches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.indexing.product import Log
+from tests.projects.person import Person
+
+THINGS = ("gearbox", "rudder", "keel", "mast", "anchor", "winch", "compass", "bilge", "galley", "tiller")
+ASKED = [f"{first} {second}" for first in THINGS for second in ("fails", "oil", "why", "want", "engine")]
+
+
+def filled(person: Person) -> None:
+    person.done("project", "bind", person.folder("app"), "--name", "Heron")
+    for number, thing in enumerate(THINGS):
+        folder = person.folder("app" if number % 2 else "other")
+        turns = [
+            (f"Why does the {thing} fail?", f"The cause was found: the {thing} fails for want of oil."),
+            (f"Then oil the {thing}.", f"Done: the {thing} of boat {number} is oiled and it works."),
+        ]
+        person.write(Log(f"{number}{thing[:3]}0001", str(folder)).talk(turns))
+    person.index()
+
+
+def answers(person: Person) -> list[str]:
+    assert len(ASKED) == 50
+    for query in ASKED:
+        person.done("search", query)
+    return person.printed[-50:]
+
+
+def test_an_empty_profile_gives_the_same_answers_byte_for_byte(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(person)
+    before = answers(person)
+    topics = person.done("browse", "--limit", "50")
+    done = person.done("export", "--output", tmp_path / "bundle.json")
+    assert (done["kind"], done["text"]) == ("profile", None)
+    assert (tmp_path / "bundle.json").stat().st_mode & 0o777 == 0o600
+    monkeypatch.setenv("HISTORY_RECALL_DB", str(tmp_path / "elsewhere" / "index.db"))
+    taken = person.done("import", tmp_path / "bundle.json")
+    assert (taken["imported"], taken["conflicts"]) == (len(THINGS), [])
+    assert answers(person) == before
+    assert person.done("browse", "--limit", "50") == topics
+    assert person.done("doctor", "--deep")["ok"]
+    again = person.done("import", tmp_path / "bundle.json")
+    assert (again["imported"], again["unchanged"]) == (0, len(THINGS))
+    assert answers(person) != []
+    assert person.done("project", "list")["projects"][0]["name"] == "Heron"
+
+
+def test_conflicts_are_named_and_what_is_here_stays(person: Person, tmp_path: Path) -> None:
+    filled(person)
+    bundle = tmp_path / "bundle.json"
+    person.done("export", "--output", bundle)
+    person.done("forget", "pi:0gea0001")
+    document = json.loads(bundle.read_text())
+    rows = document["tables"]["conversations"]
+    place = rows["columns"].index("content_sha256")
+    rows["rows"][1][place] = "0" * 64
+    bundle.write_text(json.dumps(document))
+    taken = person.done("import", bundle)
+    assert taken["imported"] == 0
+    assert {c["reason"] for c in taken["conflicts"]} == {
+        "you had it forgotten here",
+        "it is indexed here in another state",
+    }
+    assert person.found("gearbox") == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda d: d | {"schema": 1},
+        lambda d: d | {"format": "x"},
+        lambda d: d | {"tables": {}},
+        lambda d: d | {"tables": d["tables"] | {"entries": {"columns": ["text; DROP"], "rows": []}}},
+        lambda d: d | {"tables": d["tables"] | {"findings": {"columns": ["finding_no"], "rows": [[1]]}}},
+    ],
+)
+def test_what_is_no_bundle_is_refused_whole(person: Person, tmp_path: Path, damage: object) -> None:
+    person.talks("pi000001", person.folder("app"), "gearbox")
+    person.index()
+    person.done("export", "--output", tmp_path / "good.json")
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(damage(json.loads((tmp_path / "good.json").read_text()))))  # type: ignore[operator]
+    assert person.refused("import", bad) == "invalid_bundle"
+    assert person.refused("import", tmp_path / "nowhere.json") == "invalid_bundle"
+    assert person.rows("SELECT count(*) FROM conversations") == [(1,)]
+
+
+def test_a_topic_and_a_conversation_are_cited(person: Person) -> None:
+    filled(person)
+    topic = person.done("browse")["entries"][0]["topic_id"]
+    text = person.done("export", topic)["text"]
+    assert topic in text
+    assert "Evidence: c_" in text
+    conversation = person.done("search", "gearbox")["conversations"][0]["conversation_id"]
+    exported = json.loads(person.done("export", conversation, "--format", "json")["text"])
+    assert {c["conversation_id"] for t in exported for c in t["conversations"]} == {conversation}
+    assert person.refused("export", "t_nosuchthing0") == "not_found"

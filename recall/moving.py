@@ -126,5 +126,5 @@ def _switched(run: Run, named: _Named, target: Project | None) -> dict[str, obje
     switch = SWITCHERS.get(named.host)
     if switch is None:
         message = f"{named.host} has no public call for it; the move holds, the directory stays"
-        return {"switched": False, "code": "unsupported", "message": message}
+        return {"switched": False, "code": "unsupported", "message": message, "folder": path}
     return switch(run.settings, named.identity, path)

@@ -33,7 +33,8 @@ class _Slot:
 class Served:
     """The process, and the calls that wait for its answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, lend: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        self._lend = lend
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: dict[object, _Slot] = {}
         self._last = 0
@@ -46,13 +47,8 @@ class Served:
             identity = self._last
             process = self._started()
             slot = self._waiting[identity] = _Slot()
-            message = {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
             try:
-                stdin = process.stdin
-                if stdin is None:
-                    raise OSError("it has no input")
-                stdin.write(json.dumps(message).encode() + b"\n")
-                stdin.flush()
+                self._write(process, {"id": identity, "method": method, "params": params})
             except OSError as error:
                 self._waiting.pop(identity, None)
                 raise RuntimeError("history-recall ended: " + str(error)) from error
@@ -78,11 +74,32 @@ class Served:
             except OSError as error:
                 raise RuntimeError(f"{command[0]} cannot be started: {error}") from error
             threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
+            hello = {"protocol": PACKAGE["protocol"], "client": "hermes", "lends_model": self._lend is not None}
+            self._write(self._process, {"id": "hello", "method": "hello", "params": hello})
         return self._process
+
+    @staticmethod
+    def _write(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+        if process.stdin is None:
+            raise OSError("it has no input")
+        process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n")
+        process.stdin.flush()
+
+    def _model(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+        """Ask the host's own model, as the process wishes."""
+        try:
+            answer: dict[str, Any] = {"result": self._lend(message["params"]) if self._lend else {}}
+        except Exception as error:  # noqa: BLE001 - whatever the host's model raised is its answer
+            answer = {"error": {"code": "model_request_failed", "message": str(error)[:500]}}
+        with self._lock:
+            self._write(process, {"id": message["id"]} | answer)
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
         for line in process.stdout or ():
             message = json.loads(line)
+            if message.get("method") == "model":
+                threading.Thread(target=self._model, args=(process, message), daemon=True).start()
+                continue
             slot = self._waiting.pop(message.get("id"), None) if "method" not in message else None
             if slot is not None:
                 slot.result = message.get("result", {})
@@ -95,11 +112,53 @@ class Served:
             slot.done.set()
 
 
+def _lender(ctx: Any) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What asks the model that the person has chosen in Hermes, with the person's key; None in a version without."""
+    if getattr(ctx, "llm", None) is None:
+        return None
+
+    def lend(asked: dict[str, Any]) -> dict[str, Any]:
+        messages = list(asked["messages"])
+        if asked.get("schema"):
+            form = "Answer with one JSON object of this JSON Schema and nothing else: " + json.dumps(asked["schema"])
+            messages.append({"role": "system", "content": form})
+        said = ctx.llm.complete(
+            messages,
+            max_tokens=asked.get("max_output_tokens"),
+            timeout=asked.get("timeout"),
+            purpose="history-recall",
+        )
+        usage = said.usage
+        return {
+            "text": said.text,
+            "prompt_tokens": getattr(usage, "input_tokens", None) or 0,
+            "completion_tokens": getattr(usage, "output_tokens", None) or 0,
+        }
+
+    return lend
+
+
+def _switched(args: dict[str, Any], result: dict[str, Any], session_id: str | None) -> str:
+    """The answer of a move; where the person wants the directory switched too, the host's own call is asked."""
+    document = result.get("document")
+    cwd = document.get("cwd") if isinstance(document, dict) else None
+    folder = cwd.get("folder") if isinstance(cwd, dict) and cwd.get("code") == "unsupported" else None
+    if not folder or not session_id or args.get("conversation_id") != "current":
+        return str(result["text"])
+    try:
+        from hermes_state import SessionDB  # type: ignore[import-not-found]  # the host's own, there only
+
+        SessionDB().update_session_cwd(session_id, folder)
+    except Exception as error:  # noqa: BLE001 - whatever it raised, the move itself holds
+        return f"{result['text']}\nHermes did not switch the directory: {error}"
+    return f"{result['text']}\nHermes works in {folder} from the session's next start on."
+
+
 def register(ctx: Any) -> None:
     """What Hermes calls when it loads the plugin."""
     if os.environ.get("HISTORY_RECALL_DISABLED") == "1":
         return
-    served = Served()
+    served = Served(_lender(ctx))
     atexit.register(served.stop)
     profile = getattr(ctx, "profile_name", None) or "default"
 
@@ -118,7 +177,10 @@ def register(ctx: Any) -> None:
                 result = served.call("tool", params | caller(about.get("session_id")))
             except RuntimeError as error:
                 return json.dumps({"error": str(error)}, ensure_ascii=False)
-            return json.dumps({"error" if result["is_error"] else "answer": result["text"]}, ensure_ascii=False)
+            text = result["text"]
+            if name == "history_recall_move" and not result["is_error"]:
+                text = _switched(args or {}, result, about.get("session_id"))
+            return json.dumps({"error" if result["is_error"] else "answer": text}, ensure_ascii=False)
 
         return handler
 

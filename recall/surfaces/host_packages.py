@@ -94,7 +94,8 @@ def _codex(settings: Settings) -> Sequence[Write]:
             f"[mcp_servers.{NAME}]",
             f"command = {json.dumps(program)}",
             f"args = {json.dumps([*words, 'mcp'])}",
-            "startup_timeout_sec = 60",
+            "required = true",  # `codex exec` waits for no other: its first turn would be without the tools
+            "startup_timeout_sec = 300",
             "tool_timeout_sec = 600",
         )
     )

@@ -46,7 +46,7 @@ def _passes(program: Program, cache: Path) -> bool:
     try:
         with ScriptedModel() as model:
             home = Home(scratch, program, cache, model.port)
-            for step in (_first_conversation, _by_hand, _package):
+            for step in (_first_conversation, _resumed, _by_hand, _package):
                 _say(f"{program.name}: {step(program, home, model)}")
     except Failed as failure:
         _say(f"{program.name}: FAILED: {failure}")
@@ -65,6 +65,19 @@ def _first_conversation(program: Program, home: Home, _model: ScriptedModel) -> 
         raise Failed(f"its conversation is not listed: {listed[-800:]}")
     home.run(["history-recall", "index-all"])
     return "a conversation was made, found and indexed"
+
+
+def _resumed(program: Program, home: Home, model: ScriptedModel) -> str:
+    found = json.loads(home.run(["history-recall", "search", "ledger writer", "--json"]).splitlines()[-1])
+    command = next(one["resume"] for one in found["conversations"] if one["host"] == program.name)
+    if program.resumed is None:
+        return f"resume is {command}, which needs a terminal"
+    before = len(model.requests)
+    home.run(["sh", "-c", program.resumed(command, "'And then?'")])
+    asked = [str(request) for _, request in model.requests[before:]]
+    if not any(QUESTION in text and "And then?" in text for text in asked):
+        raise Failed(f"`{command}` did not go on with the conversation")
+    return f"`{command.replace(str(home.folder), '~')}` went on with it"
 
 
 def _by_hand(program: Program, home: Home, model: ScriptedModel) -> str:

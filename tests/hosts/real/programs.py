@@ -27,7 +27,8 @@ class Program:
 
     `by_hand` adds the tools over MCP, as docs/tools.md says, and `taken_back` takes them away. `patient` are words for
     a question whose answer needs the tools: on a busy machine a server starts slowly. `slash` asks for
-    `/history-recall LINE` without a terminal, where the program can.
+    `/history-recall LINE` without a terminal, where the program can. `resumed`: the command that a hit gives, with a
+    text said in it without a terminal.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Program:
     patient: tuple[str, ...] = ()
     slash: Callable[[str], list[str]] | None = None
     python: bool = False
+    resumed: Callable[[str, str], str] | None = None
 
     def folder(self, cache: Path) -> Path:
         """Where its commands are, once it is installed."""
@@ -156,6 +158,7 @@ PROGRAMS: tuple[Program, ...] = (
         lambda text: ["claude", "-p", text, "--output-format", "json", "--allowedTools", "mcp__history-recall"],
         ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"],
         ["claude", "mcp", "remove", "--scope", "user", "history-recall"],
+        resumed=lambda command, text: f"{command} -p {text} --output-format json",
     ),
     Program(
         "codex",
@@ -167,6 +170,9 @@ PROGRAMS: tuple[Program, ...] = (
         ["codex", "mcp", "remove", "history-recall"],
         # `codex exec` waits only for servers that are required.
         ("-c", f"{_CODEX_SERVER}.required=true", "-c", f"{_CODEX_SERVER}.startup_timeout_sec=300"),
+        resumed=lambda command, text: (
+            command.replace("codex resume", "codex exec resume --skip-git-repo-check") + f" {text}"
+        ),
     ),
     Program(
         "omp",
@@ -175,6 +181,7 @@ PROGRAMS: tuple[Program, ...] = (
         _plain,
         lambda text: ["omp", "--model", "scripted/scripted", "-p", text, "--no-lsp", "--auto-approve"],
         slash=lambda line: ["omp", "--model", "scripted/scripted", "-p", line, "--no-lsp", "--auto-approve"],
+        resumed=lambda command, text: f"{command} --model scripted/scripted -p {text} --no-lsp --auto-approve",
     ),
     Program(
         "pi",
@@ -183,6 +190,7 @@ PROGRAMS: tuple[Program, ...] = (
         _plain,
         lambda text: ["pi", "--provider", "scripted", "--model", "scripted", "-p", text],
         slash=lambda line: ["pi", "--provider", "scripted", "--model", "scripted", "-p", line],
+        resumed=lambda command, text: f"{command} --provider scripted --model scripted -p {text}",
     ),
     Program(
         "hermes",
@@ -190,6 +198,7 @@ PROGRAMS: tuple[Program, ...] = (
         _hermes,
         lambda home, port: {"HERMES_HOME": str(home / ".hermes")},
         lambda text: ["hermes", "chat", "-Q", "--yolo", "-q", text],
+        resumed=lambda command, text: command.replace("hermes", f"hermes chat -Q --yolo -q {text}", 1),
         python=True,
     ),
 )

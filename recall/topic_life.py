@@ -9,7 +9,14 @@ from typing import Any
 
 from recall.timewindow import iso
 
-_SAYS = {"created": "Created", "left": "A facet left", "redefined": "Redefined", "revived": "Revived"}
+_SAYS = {
+    "created": "Created",
+    "left": "A facet left",
+    "moved": "A facet moved",
+    "joined": "A facet joined",
+    "redefined": "Redefined",
+    "revived": "Revived",
+}
 
 
 def event(row: sqlite3.Row) -> dict[str, object]:
@@ -37,6 +44,8 @@ def sentence(kind: str, reason: str, before: Mapping[str, Any], after: Mapping[s
 
 def _said(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     facet = after.get("facet") or before.get("facet")
+    if not before and not after:  # forgotten with the conversation that it told of
+        return f"{_SAYS.get(kind, kind.capitalize())}"
     if kind == "moved":
         return (
             f'A facet moved to {after["topic_id"]}: "{facet}"' if "topic_id" in after else f'A facet moved: "{facet}"'

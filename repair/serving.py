@@ -132,8 +132,9 @@ def read(case: Case, arguments: Arguments, fault: str | None, room: int, measure
     found = case.view.text(member, entry_id)
     if found is None:
         return error("unknown_entry", "this facet cites no such entry; repair_members lists what it cites")
-    if "remember" in arguments:
-        return _remember(case, member, entry_id, found.sha256, str(arguments["remember"]))
+    # A note on what was never read would stand for nothing; then the text is given first.
+    if "remember" in arguments and case.reached(member, entry_id, found.sha256) > 0:
+        return _remember(case, member, entry_id, str(arguments["remember"]))
     if fault is not None:
         case.defer(member, fault)
         return error("deferred", f"its source cannot be read as it was indexed ({fault}); leave it out")
@@ -143,7 +144,8 @@ def read(case: Case, arguments: Arguments, fault: str | None, room: int, measure
     asked = int(arguments.get("max_chars", case.limits.usual_page))
     reached = case.reached(member, entry_id, found.sha256)
     if start + min(asked, len(found.text) - start) <= reached:
-        return Result({"already_read": True} | _standing(case, member, entry_id, reached, len(found.text)))
+        said = {"error": "already_read", "message": "this text was given already; do what is next"}
+        return Result(said | _standing(case, member, entry_id, reached, len(found.text)))
     end = piece_end(found.text, start, asked)
     while measure(found.text[start:end]) > room and end - start > case.limits.least_page:
         end = piece_end(found.text, start, max(case.limits.least_page, (end - start) // 2))
@@ -167,9 +169,7 @@ def _standing(case: Case, member: Member, entry_id: str, reached: int, chars: in
     return head | ({"receipt_id": ids[0]} if ids else {})
 
 
-def _remember(case: Case, member: Member, entry_id: str, sha256: str, note: str) -> Result:
-    if case.reached(member, entry_id, sha256) == 0:
-        return error("not_read", "a note needs something that was read; read the entry first")
+def _remember(case: Case, member: Member, entry_id: str, note: str) -> Result:
     case.notes[(member.conversation_id, entry_id)] = fold(redact_text(note))
     return Result({"remembered": member.facet_id, "entry_id": entry_id})
 
@@ -200,7 +200,10 @@ def standing(case: Case, room: int) -> dict[str, object]:
     """
     if case.proposal is None:
         wanted = [case.audited[facet_id] for facet_id in case.unread()]
-        return {"to_read": _to_read(case, wanted, room), "still_to_read": len(wanted), "proposal_id": None}
+        to_read = _to_read(case, wanted, room)
+        end = "all is read: finish with proposal_id null if nothing has to change, else repair_propose"
+        next_one = _call("repair_read", to_read) if to_read else end
+        return {"proposal_id": None, "to_read": to_read, "still_to_read": len(wanted), "next": next_one}
     moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
     wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
     read = {one.facet_id: case.receipts(one) for one in case.proposal.members}
@@ -225,13 +228,33 @@ def standing(case: Case, room: int) -> dict[str, object]:
                 unchecked.append({**ids, "facet_id": page.member.facet_id})
             elif verdict is not None and not verdict.fits:
                 misfits.append(page.member.facet_id)
+    to_read = _to_read(case, list({one.facet_id: one for one in wanted}.values()), room)
     said: dict[str, object] = {
         "proposal_id": case.proposal.proposal_id,
-        "to_read": _to_read(case, list({one.facet_id: one for one in wanted}.values()), room),
+        "to_read": to_read,
         "to_cover": to_cover,
         "to_check": unchecked[:_LISTED],
     }
-    return said | ({"do_not_fit": misfits} if misfits else {})
+    if misfits:
+        wrong = "repair_propose without what does not fit, or finish with proposal_id null"
+        return said | {"do_not_fit": misfits, "next": wrong}
+    if unchecked:
+        return said | {"next": f"repair_check with fits and reason for each of to_check, first {_first(unchecked)}"}
+    if to_read:
+        return said | {"next": _call("repair_read", to_read)}
+    if to_cover:
+        return said | {"next": f"repair_coverage for each page of to_cover, first of {_first(to_cover)}"}
+    return said | {"next": f"finish with proposal_id {case.proposal.proposal_id}"}
+
+
+def _call(name: str, wanted: Sequence[Mapping[str, object]]) -> str:
+    """The next call as it is to be written: a small model copies what it sees."""
+    arguments = {key: value for key, value in wanted[0].items() if key != "chars"}
+    return f"{name} for each of to_read, first {canonical_json(arguments)}"
+
+
+def _first(wanted: Sequence[Mapping[str, object]]) -> str:
+    return canonical_json(wanted[0])
 
 
 def _to_read(case: Case, members: Sequence[Member], room: int) -> list[dict[str, object]]:
@@ -301,4 +324,5 @@ def finish(case: Case, arguments: Arguments) -> Result | Proof:
     try:
         return case.proved(with_plan=wanted is not None)
     except Missing as missing:
-        return error("not_proved", f"{missing}; see to it" + (", or finish with null" if wanted is not None else ""))
+        rest = ", or finish with proposal_id null" if wanted is not None else ""
+        return error("not_proved", f"not ended: {missing}; do what is next{rest}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,7 +76,8 @@ def test_a_redefinition_keeps_the_old_title_as_an_alias(world: World) -> None:
     assert shown["aliases"][:2] == ["kilns crack", "stoves"]
     # Every final member was shown on a page of its own, the incoming one among them, then the end.
     pages = [head for name, _, head in answers(child.requests[-1]) if name == "repair_coverage"]
-    assert [page.get("facet_id") for page in pages[:-1]] == sorted(
+    shown = [str(m["content"]) for m in child.requests[-1].messages if str(m["content"]).startswith('{"page_id"')]
+    assert sorted(one for text in shown for one in re.findall(r'facet_id "(\w+)"', text)) == sorted(
         world.facet_id(title) for title in ("kilns crack", "kilns cool slowly", "bread needs salt", "kilns are bricked")
     )
     assert pages[-1]["end"] is True

@@ -152,3 +152,38 @@ def test_a_database_can_be_added(home: Path, tmp_path: Path, answer: Answer) -> 
         "unsupported_source",
         True,
     )
+
+
+def test_conversations_of_all_hosts_about_one_folder_come_together(
+    home: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / "work" / "kiln"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(stores, "CWD", str(folder))
+    for write in stores.WRITERS.values():
+        write(home)
+    project = answer("project", "bind", str(folder), "--no-marker")["project_id"]
+    answer("index-all")
+    found = answer("search", "kiln-debug", "--project", project, "--scope", "project", "--limit", "20")
+    assert {one["host"] for one in found["conversations"]} == set(stores.WRITERS)
+    assert {one["why_project"] for one in found["conversations"]} == {"folder"}
+
+
+def test_a_hosts_own_projects_are_taken_over_and_given_back(home: Path, answer: Answer) -> None:
+    stores.hermes(home)
+    stores.pi(home)
+    with closing(sqlite3.connect(home / ".hermes/projects.db")) as connection:
+        connection.executescript(
+            f"""CREATE TABLE projects (id TEXT, name TEXT, primary_path TEXT);
+                INSERT INTO projects VALUES ('p_1', 'Kiln', '{stores.CWD}');"""
+        )
+    answer("index-all")
+    before = {row["source"]: row["project"] for row in answer("conversations")["conversations"]}
+    planned = answer("project", "assign", "--from-host", "hermes", "--dry-run")
+    assert {row["source"]: row["project"] for row in answer("conversations")["conversations"]} == before, planned
+    done = answer("project", "assign", "--from-host", "hermes")
+    rows = {row["host"]: row["project"] for row in answer("conversations")["conversations"]}
+    assert rows["hermes"] is not None
+    assert rows["pi"] is None, "only rows of the named host are touched"
+    answer("project", "revert", done["journal"])
+    assert {row["source"]: row["project"] for row in answer("conversations")["conversations"]} == before

@@ -134,6 +134,8 @@ def test_what_stands_in_them(home: Path, answer: Answer) -> None:
     text = capability().strip()
     for path in (".claude/skills/history-recall/SKILL.md", ".agents/skills/history-recall/SKILL.md"):
         assert text in (home / path).read_text()
+    assert text in tomllib.loads((home / ".gemini/commands/history-recall.toml").read_text())["prompt"]
+    assert text in (home / ".config/opencode/command/history-recall.md").read_text()
     package = json.loads((home / ".hermes/plugins/history-recall/package.json").read_text())
     assert package["capability"].strip() == text
     assert "history_recall_search" in [tool["name"] for tool in package["tools"]]

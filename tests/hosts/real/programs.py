@@ -127,6 +127,18 @@ def _codex(home: Path, port: int) -> None:
     )
 
 
+def _opencode(home: Path, port: int) -> None:
+    options = {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "sk-local"}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Scripted",
+        "options": options,
+        "models": {"scripted": {"name": "Scripted"}},
+    }
+    config = {"$schema": "https://opencode.ai/config.json", "provider": {"scripted": provider}, "autoupdate": False}
+    _write(home / ".config/opencode/opencode.json", json.dumps(config, indent=2))
+
+
 def _hermes(home: Path, port: int) -> None:
     _write(
         home / ".hermes/config.yaml",
@@ -191,6 +203,16 @@ PROGRAMS: tuple[Program, ...] = (
         lambda text: ["pi", "--provider", "scripted", "--model", "scripted", "-p", text],
         slash=lambda line: ["pi", "--provider", "scripted", "--model", "scripted", "-p", line],
         resumed=lambda command, text: f"{command} --provider scripted --model scripted -p {text}",
+    ),
+    Program(
+        "opencode",
+        ("opencode-ai",),
+        _opencode,
+        _plain,
+        lambda text: ["opencode", "run", "-m", "scripted/scripted", text],
+        resumed=lambda command, text: command.replace(
+            "opencode --session", f"opencode run -m scripted/scripted {text} --session"
+        ),
     ),
     Program(
         "hermes",

@@ -16,7 +16,16 @@ from recall.prompts import capability
 from recall.surfaces.agent_text import NOTICE
 from tests.hosts.real.home import Failed, Home
 from tests.hosts.real.programs import PROGRAMS, CannotInstall, Program
-from tests.hosts.real.scripted_model import ANSWER, QUESTION, RECALL, RECALLED, ScriptedModel
+from tests.hosts.real.scripted_model import (
+    ANSWER,
+    MOVE,
+    MOVED,
+    PROJECT,
+    QUESTION,
+    RECALL,
+    RECALLED,
+    ScriptedModel,
+)
 
 
 def main() -> int:
@@ -109,9 +118,10 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
     home.run(["history-recall", "hosts", "install", program.name])
     _recalls(program, home, model)
     _answers_slash(program, home)
+    _moves(program, home)
     _is_not_indexed_again(home)
     home.run(["history-recall", "hosts", "uninstall", program.name])
-    return "with its package installed a second conversation recalled the first; uninstalling left the home as it was"
+    return "with its package a second conversation recalled the first, a third moved it; uninstalled without a trace"
 
 
 def _answers_slash(program: Program, home: Home) -> None:
@@ -121,6 +131,26 @@ def _answers_slash(program: Program, home: Home) -> None:
     said = home.run(program.slash("/history-recall status"))
     if "text index" not in said:
         raise Failed(f"`/history-recall status` was not answered: {said[-1000:]}")
+
+
+def _moves(program: Program, home: Home) -> None:
+    """A conversation goes into a project from inside the program, and is searched for there."""
+    home.run(["history-recall", "project", "create", PROJECT])
+    search = [
+        "history-recall",
+        "search",
+        "ledger writer loses rows",
+        "--project",
+        PROJECT,
+        "--mode",
+        "keyword",
+        "--json",
+    ]
+    before = json.loads(home.run(search))["conversations"]
+    said = home.run([*program.ask(MOVE), *program.patient])
+    after = json.loads(home.run(search))["conversations"]
+    if MOVED not in said or before or len(after) != 1:
+        raise Failed(f"the conversation was not moved: {said[-1000:]}")
 
 
 def _is_not_indexed_again(home: Home) -> None:

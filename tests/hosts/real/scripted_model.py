@@ -22,6 +22,9 @@ QUESTION = "Why does our ledger writer lose rows after a power cut?"
 ANSWER = "The write-ahead log with synchronous=NORMAL syncs only at a checkpoint, so the last rows are lost."
 RECALL = "Recall what we found out about the rows that the ledger writer loses."
 RECALLED = "From the earlier conversation:"
+PROJECT = "ledger keeping"
+MOVE = f"Move the conversation about the ledger writer into the project {PROJECT}."
+MOVED = "It was moved."
 UNKNOWN = "Untitled work"
 
 Json = dict[str, Any]
@@ -71,11 +74,13 @@ def decide(turns: Sequence[Turn], tools: Sequence[Offered]) -> Reply:
     question, results = turns[asked[-1]].text, [turn.text for turn in turns[asked[-1] :] if turn.tool]
     for number in reversed(asked):  # hosts put notes of their own behind what the person said
         text = turns[number].text
-        if RECALL in text or QUESTION in text:
+        if any(known in text for known in (RECALL, MOVE, QUESTION)):
             question, results = text, [turn.text for turn in turns[number:] if turn.tool]
             break
     if RECALL in question:
         return _recall(results, tools)
+    if MOVE in question:
+        return _move(results, tools)
     return Reply(ANSWER if QUESTION in question else UNKNOWN)
 
 
@@ -86,14 +91,31 @@ def _recall(results: Sequence[str], tools: Sequence[Offered]) -> Reply:
     if not ours:
         return _calling("history_recall_search", {"queries": ["ledger writer loses rows power cut"]}, tools)
     if len(ours) == 1:
-        conversation = re.search(r"\bc_[a-z2-7]{12}\b", ours[0])
+        conversation = _conversation(ours[0])
         entry = re.search(r"\"entry_id\\*\": ?\\*\"([\w-]+)", ours[0]) or re.search(r"\n +entry ([\w-]+) \(", ours[0])
         if conversation is None:
             return Reply(f"The search answered without a conversation: {ours[0][:500]}")
         around = {} if entry is None else {"entry_id": entry[1]}
-        return _calling("history_recall_read", {"conversation_id": conversation[0], **around}, tools)
+        return _calling("history_recall_read", {"conversation_id": conversation, **around}, tools)
     found = "synchronous=NORMAL" in ours[1]
     return Reply(f"{RECALLED} {ANSWER}" if found else f"The original was not there: {ours[1][:500]}")
+
+
+def _move(results: Sequence[str], tools: Sequence[Offered]) -> Reply:
+    if any("previous" in result and _NOTICE not in result for result in results):
+        return Reply(MOVED)
+    if len(results) >= _MOST_CALLS:
+        return Reply(f"The tools did not answer: {results[-1][:500]}")
+    ours = [result for result in results if _NOTICE in result]
+    if not ours:
+        return _calling("history_recall_search", {"queries": ["ledger writer loses rows power cut"]}, tools)
+    arguments = {"conversation_id": _conversation(ours[0]), "project_id": PROJECT}
+    return _calling("history_recall_move", arguments, tools)
+
+
+def _conversation(answer: str) -> str | None:
+    found = re.search(r"\bc_[a-z2-7]{12}\b", answer)
+    return None if found is None else found[0]
 
 
 def _calling(name: str, arguments: Json, tools: Sequence[Offered]) -> Reply:

@@ -117,19 +117,23 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
         raise Failed(f"uninstalling did not leave the home as it was: {left[:10]}")
     home.run(["history-recall", "hosts", "install", program.name])
     _recalls(program, home, model)
-    _answers_slash(program, home)
+    _answers_slash(program, home, model)
     _moves(program, home)
     _is_not_indexed_again(home)
     home.run(["history-recall", "hosts", "uninstall", program.name])
     return "with its package a second conversation recalled the first, a third moved it; uninstalled without a trace"
 
 
-def _answers_slash(program: Program, home: Home) -> None:
-    if program.slash is None:
-        _say(f"{program.name}: note: it runs no command of a package without a terminal")
+def _answers_slash(program: Program, home: Home, model: ScriptedModel) -> None:
+    before = len(model.requests)
+    if program.in_terminal:
+        home.type(program.slash, "/history-recall status", "❯", "text index")
         return
-    said = home.run(program.slash("/history-recall status"))
-    if "text index" not in said:
+    said = home.run(program.slash)
+    if program.skill:
+        said = str([request for _, request in model.requests[before:]])
+    wanted = "What was typed behind the command" if program.skill else "text index"
+    if wanted not in said:
         raise Failed(f"`/history-recall status` was not answered: {said[-1000:]}")
 
 

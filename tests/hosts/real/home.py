@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,6 +62,33 @@ class Home:
         if (done.returncode != 0) != fails:
             raise Failed(f"`{shlex.join(command)}` ended with {done.returncode}: {said[-1500:]}")
         return said
+
+    def type(self, command: Sequence[str], line: str, ready: str, wanted: str) -> str:
+        """Start a program in a terminal of tmux, type a line once `ready` is on the screen, and wait for `wanted`."""
+        socket = str(self.folder / "terminal")
+
+        def tmux(*words: str) -> str:
+            environment = self._environment | {"TERM": "xterm-256color"}
+            given = {"cwd": self.work, "env": environment, "capture_output": True, "text": True, "check": False}
+            return str(subprocess.run(["tmux", "-S", socket, *words], **given).stdout)  # type: ignore[call-overload]
+
+        def until(words: str) -> str:
+            give_up = time.monotonic() + SECONDS
+            while words not in (screen := tmux("capture-pane", "-p", "-S", "-200")):
+                if time.monotonic() > give_up:
+                    raise Failed(f"{words!r} never came: {screen.strip()[-1500:]}")
+                time.sleep(1)
+            return screen
+
+        try:
+            tmux("new-session", "-d", "-x", "160", "-y", "50", *command)
+            until(ready)
+            tmux("send-keys", "-l", line)
+            until(line)
+            tmux("send-keys", "Enter")
+            return until(wanted)
+        finally:
+            tmux("kill-server")
 
     def files(self) -> dict[str, str]:
         """Every file in it with a digest, but our own index and log."""

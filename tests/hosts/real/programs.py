@@ -27,8 +27,9 @@ class Program:
 
     `by_hand` adds the tools over MCP, as docs/tools.md says, and `taken_back` takes them away. `patient` are words for
     a question whose answer needs the tools: on a busy machine a server starts slowly. `slash` asks for
-    `/history-recall LINE` without a terminal, where the program can. `resumed`: the command that a hit gives, with a
-    text said in it without a terminal.
+    `/history-recall status` without a terminal, or is how the program is started in one (`in_terminal`). Where the
+    command is a skill, the model is told what to do (`skill`). `resumed`: the command that a hit gives, with a text
+    said in it without a terminal.
     """
 
     name: str
@@ -39,7 +40,9 @@ class Program:
     by_hand: list[str] | None = None
     taken_back: list[str] | None = None
     patient: tuple[str, ...] = ()
-    slash: Callable[[str], list[str]] | None = None
+    slash: tuple[str, ...] = ()
+    in_terminal: bool = False
+    skill: bool = False
     python: bool = False
     resumed: Callable[[str, str], str] | None = None
 
@@ -171,6 +174,8 @@ PROGRAMS: tuple[Program, ...] = (
         ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"],
         ["claude", "mcp", "remove", "--scope", "user", "history-recall"],
         resumed=lambda command, text: f"{command} -p {text} --output-format json",
+        slash=("claude", "-p", "/history-recall status"),
+        skill=True,
     ),
     Program(
         "codex",
@@ -185,6 +190,8 @@ PROGRAMS: tuple[Program, ...] = (
         resumed=lambda command, text: (
             command.replace("codex resume", "codex exec resume --skip-git-repo-check") + f" {text}"
         ),
+        slash=("codex", "exec", "--skip-git-repo-check", "$history-recall status"),
+        skill=True,
     ),
     Program(
         "omp",
@@ -192,8 +199,8 @@ PROGRAMS: tuple[Program, ...] = (
         _omp,
         _plain,
         lambda text: ["omp", "--model", "scripted/scripted", "-p", text, "--no-lsp", "--auto-approve"],
-        slash=lambda line: ["omp", "--model", "scripted/scripted", "-p", line, "--no-lsp", "--auto-approve"],
         resumed=lambda command, text: f"{command} --model scripted/scripted -p {text} --no-lsp --auto-approve",
+        slash=("omp", "--model", "scripted/scripted", "-p", "/history-recall status", "--no-lsp", "--auto-approve"),
     ),
     Program(
         "pi",
@@ -201,8 +208,8 @@ PROGRAMS: tuple[Program, ...] = (
         _pi,
         _plain,
         lambda text: ["pi", "--provider", "scripted", "--model", "scripted", "-p", text],
-        slash=lambda line: ["pi", "--provider", "scripted", "--model", "scripted", "-p", line],
         resumed=lambda command, text: f"{command} --provider scripted --model scripted -p {text}",
+        slash=("pi", "--provider", "scripted", "--model", "scripted", "-p", "/history-recall status"),
     ),
     Program(
         "opencode",
@@ -221,6 +228,8 @@ PROGRAMS: tuple[Program, ...] = (
         lambda home, port: {"HERMES_HOME": str(home / ".hermes")},
         lambda text: ["hermes", "chat", "-Q", "--yolo", "-q", text],
         resumed=lambda command, text: command.replace("hermes", f"hermes chat -Q --yolo -q {text}", 1),
+        slash=("hermes", "chat"),
+        in_terminal=True,
         python=True,
     ),
 )

@@ -43,6 +43,13 @@ class Asker(Protocol):
     def drop(self, key: str) -> None: ...
 
 
+class DialogueMeter(Meter, Protocol):
+    """How long a text is for the model, and how long a conversation with tools may be, instructions included."""
+
+    @property
+    def dialogue(self) -> int: ...
+
+
 class Originals(Protocol):
     """Where the original records are."""
 
@@ -67,7 +74,7 @@ class Agent:
     road: Asker
     originals: Originals
     health: Health
-    meter: Meter
+    meter: DialogueMeter
     source: str | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
@@ -76,7 +83,7 @@ class Agent:
         self._instructions = prompts.instructions(PROMPT)
         tools = canonical_json([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
         self._sizes: dict[str, int] = {}
-        self.room = self.meter.limit - self._measure(self._instructions) - self._measure(tools)
+        self.room = self.meter.dialogue - self._measure(self._instructions) - self._measure(tools)
         self._asked: dict[tuple[str, str, str], int] = {}
         self._malformed = self._wordy = 0
 
@@ -84,7 +91,7 @@ class Agent:
         """The proof of what came of it. Raises ModelError, SourceError `stale_evidence`, StateError."""
         first = context.fitting(self.case, self.room, self._measure)
         if first is None:
-            raise _too_small(self.meter.limit)
+            raise _too_small(self.meter.dialogue)
         while True:
             proof = await self.step(first)
             if proof is not None:
@@ -111,7 +118,7 @@ class Agent:
             raise _incomplete(f"the child did not end within {limits.turns} turns")
         messages, size = context.compose(first, self.records, self.case, self.room, self._measure)
         if size > self.room:
-            raise _too_small(self.meter.limit)
+            raise _too_small(self.meter.dialogue)
         request = TurnRequest(
             instructions=self._instructions,
             messages=messages,

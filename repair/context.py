@@ -68,7 +68,7 @@ def fitting(case: Case, room: int, measure: Measure) -> Message | None:
     most = int(room * case.limits.opening)
     while True:
         for detail in DETAILS:
-            message = _opening(case, detail, room - most)
+            message = _opening(case, detail, room)  # all of the audit is offered: it was cut to what fits
             size = size_of(message, measure)
             if size <= most and (len(case.audited) <= 1 or case.to_read() <= room - size - room // FOR_NOTES):
                 return message

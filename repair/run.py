@@ -15,9 +15,8 @@ from recall.index import audits, mending
 from recall.index.mending import Mended, Warrant
 from recall.models.extractive.placement import neighbours
 from recall.plans import Receipt
-from recall.steps.asking import Meter
 from repair import proof as proofs
-from repair.agent import Agent, Asker, Originals
+from repair.agent import Agent, Asker, DialogueMeter, Originals
 from repair.case import Case
 from repair.draft import Health
 from repair.limits import LIMITS, Limits
@@ -53,7 +52,7 @@ async def mend(
     road: Asker,
     originals: Originals,
     health: Health,
-    meter: Meter,
+    meter: DialogueMeter,
     rings: Rings,
     *,
     source: str | None = None,

@@ -32,8 +32,9 @@ _SELF_RUN = frozenset({"ollama", "ollama_chat", "lm_studio", "hosted_vllm", "vll
 class Meter:
     """UTF-8 bytes against a fixed limit."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, dialogue: int | None = None) -> None:
         self._limit = limit
+        self._dialogue = dialogue
 
     @property
     def name(self) -> str:
@@ -43,6 +44,11 @@ class Meter:
     @property
     def limit(self) -> int:
         return self._limit
+
+    @property
+    def dialogue(self) -> int:
+        """What a conversation with tools may come to: where only what is new is read again in each turn, more."""
+        return self.limit if self._dialogue is None else self._dialogue
 
     def measure(self, text: str) -> int:
         return len(text.encode("utf-8", "surrogatepass"))
@@ -91,7 +97,9 @@ def meter_for(settings: Settings, halvings: int = 0) -> Meter:
     if settings.model == HOST:
         return Meter(UNKNOWN_BYTES)  # litellm knows nothing of it
     if settings.api_base and is_loopback(settings.api_base):
-        return Meter(INSTRUCTION_BYTES + (LOOPBACK_BYTES - INSTRUCTION_BYTES >> halvings))
+        limit = INSTRUCTION_BYTES + (LOOPBACK_BYTES - INSTRUCTION_BYTES >> halvings)
+        # Servers that people run keep what they have read of a conversation; its context is what bounds it.
+        return Meter(limit, dialogue=limit + UNKNOWN_BYTES - LOOPBACK_BYTES)
     self_run = settings.api_base is not None or provider_of(settings.model) in _SELF_RUN
     return KnownMeter(settings.model, UNKNOWN_BYTES if self_run else MOST_BYTES)
 

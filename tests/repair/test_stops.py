@@ -286,4 +286,4 @@ def test_long_entries_in_a_small_room_go_by_with_notes(world: World) -> None:
     assert any("context_full" in str(request.messages) for request in model.requests)
     assert any("your note on entry_id" in str(request.messages) for request in model.requests)
     sizes = [sum(len(str(m.get("content"))) for m in request.messages) for request in model.requests]
-    assert max(sizes) < 16_000
+    assert max(sizes) < 24_000

@@ -158,11 +158,13 @@ class Careful:
         return None
 
     def _unread(self, sight: Sight) -> list[Call]:
-        """What is to be read, and of the incoming facets one entry each."""
+        """What is to be read, and one entry of each incoming facet that looks out of place."""
         known = {one["facet_id"] for one in sight.standing.get("to_read", ())}
         calls = reads(sight.standing)
         for one in sight.facets.values():
-            if one.incoming and one.cites and one.facet_id not in known and sight.turns == 0:
+            topic = self._topic(sight, one.topic_id)
+            in_place = topic is not None and topic[0] is self._about(one)
+            if one.incoming and one.cites and one.facet_id not in known and sight.turns == 0 and not in_place:
                 calls += _whole(one.facet_id, one.cites[0]["entry_id"], 0, one.cites[0]["chars"])
         return calls
 

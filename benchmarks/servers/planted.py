@@ -29,6 +29,8 @@ from benchmarks.servers.script import Turn
 BYTES_A_TOKEN = 3  # what this server counts as a token
 _CODE = re.compile(r"\bE\d{4}\b")
 _QUOTE = 160
+_LONG = 7_000  # characters
+_PAUSE = 0.05  # seconds before each piece of a reply
 
 
 class Planted:
@@ -44,7 +46,9 @@ class Planted:
         if body.get("tools"):
             turn = self._child(body)
         else:
-            turn = Turn(text=self._reply(body), piece=400)
+            # A long request takes its time, as a model's would: what can go side by side is then under way together.
+            slow = len(str(body["messages"][-1]["content"])) > _LONG
+            turn = Turn(text=self._reply(body), piece=400, pause=_PAUSE if slow else 0.0)
         sent = len(json.dumps(body["messages"], ensure_ascii=False).encode())
         written = len(turn.text.encode()) + sum(len(call.arguments) for call in turn.calls)
         return turn.counted(sent // BYTES_A_TOKEN, written // BYTES_A_TOKEN)

@@ -19,7 +19,7 @@ from recall.indexer import SKIPPED
 from recall.models import pace
 from recall.models.calls import CallLimits, Road
 from recall.models.choose import choose_model
-from recall.models.endpoints import endpoint_of
+from recall.models.endpoints import endpoint_of, is_loopback
 from recall.models.gate import ConsentGate
 from recall.models.tokens import meter_for
 from recall.redact import Redactor
@@ -127,12 +127,16 @@ class _DryRun:
         requests = list(plan_requests(staging, self._meter, frozenset(standing.before.cuts if standing.before else ())))
         if not requests:
             return
-        unsent = [request for request in requests if self._road.would_send(request) is not None]
+        sizes = [self._road.would_send(request) for request in requests]
+        unsent = [size for size in sizes if size is not None]
+        certain = Bound(len(unsent), sum(unsent))
+        narrowing = is_loopback(endpoint_of(self._settings.model, self._settings.api_base))
         with self._database.read() as connection:
             catalogue = topics.cards(connection, self._profile_no)
-        above = planning.joining(len(requests)) + planning.placing(catalogue, self._meter, before=before)
-        self._count.certain += planning.total(unsent)
-        self._count.sent += planning.total(unsent) + above
+        above = planning.joining(len(requests), narrowing=narrowing)
+        above += planning.placing(catalogue, self._meter, before=before)
+        self._count.certain += certain
+        self._count.sent += certain + above
         self._count.exact = self._count.exact and above.calls == 0
 
     def _staged(self, source: SourceRef, standing: Standing) -> Staging:

@@ -20,10 +20,9 @@ from recall.errors import ModelError
 from recall.hashing import canonical_json, sha256_text
 from recall.index import cache
 from recall.index.database import Database
-from recall.models.endpoints import is_loopback
 from recall.models.failures import no_tools
 from recall.models.gate import ConsentGate
-from recall.models.narrow import citable_of, narrowed
+from recall.models.narrow import sent_schema
 from recall.models.replies import InvalidReply, judge, read_object
 from recall.models.request import LocalChild, LocalModel, ModelReply, ModelRequest, Preparing, RemoteModel
 from recall.models.sending import CallLimits, Outgoing, Sender
@@ -91,11 +90,11 @@ class Road:
         if isinstance(self.model, LocalModel):
             text = self.model.answer(request)
             return _or_invalid(lambda: validate(read_object(text, schema)))
-        key, sent = cache_key(request, self.model), schema
-        if is_loopback(self.model.endpoint):
-            sent = narrowed(schema, citable_of(request.task))
+        key = cache_key(request, self.model)
         for value in self._kept(key, lambda text: validate(read_object(text, schema))):
             return value
+
+        sent = sent_schema(request, self.model.endpoint)
 
         def accept(reply: ModelReply) -> tuple[T, str]:
             found = read_object(reply.text, schema)
@@ -103,7 +102,7 @@ class Road:
 
         def outgoing(complaint: str | None, deadline: Deadline) -> Outgoing[T]:
             cap, messages = request.max_output_tokens, _question(request, complaint)
-            size = _size(request) + len((complaint or "").encode())
+            size = _size(request, sent) + len((complaint or "").encode())
             return Outgoing(request.kind, key, source, messages, size, cap, deadline, judge, accept, schema=sent)
 
         return await self._paid(self.model, outgoing, rewrite=request.kind == "rewrite")
@@ -147,7 +146,7 @@ class Road:
             return None
         with self._database.read() as connection:
             kept = cache.get(connection, self._profile_no, cache_key(request, self.model))
-        return _size(request) if kept is None else None
+        return _size(request, sent_schema(request, self.model.endpoint)) if kept is None else None
 
     def cancel(self) -> None:
         """Start nothing more; what has started is given its grace and then closed."""
@@ -260,10 +259,9 @@ def _conversation(request: TurnRequest, complaint: str | None) -> tuple[Mapping[
     return (*messages, {"role": "user", "content": said})
 
 
-def _size(request: ModelRequest) -> int:
+def _size(request: ModelRequest, schema: Mapping[str, object]) -> int:
     """The bytes of a request: instructions, content, and the schema, which is sent in one form or another."""
-    prompt = request.prompt
-    return len((prompt.instructions + request.content + canonical_json(prompt.schema)).encode())
+    return len((request.prompt.instructions + request.content + canonical_json(schema)).encode())
 
 
 def _turn_here(model: LocalModel, request: TurnRequest) -> Turn:

@@ -11,18 +11,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from recall.models.request import AnalysisTask, ReduceTask, Task
+from recall.hashing import canonical_json
+from recall.models.endpoints import is_loopback
+from recall.models.request import AnalysisTask, ModelRequest, ReduceTask, Task
 
-# A grammar with more alternatives slows the sampling down, or is refused.
-MOST_IDS = 200
+# A grammar with more in it slows the sampling down, or is refused. In bytes of JSON, and passages.
+MOST_BYTES = 32_000
 MOST_PASSAGES = 400
-MOST_CHARACTERS = 24_000
 
 _SHORT, _LONG = 12, 240  # characters of a passage
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|[\r\n]+")
 
 Citable = tuple[tuple[str, tuple[str, ...]], ...]
 """Entry ids, each once, with the passages of theirs that can be quoted."""
+
+
+def sent_schema(request: ModelRequest, endpoint: str) -> Mapping[str, object]:
+    """The schema that goes with a request to this endpoint."""
+    schema = request.prompt.schema
+    return narrowed(schema, citable_of(request.task)) if is_loopback(endpoint) else schema
 
 
 def citable_of(task: Task | None) -> Citable:
@@ -41,13 +48,16 @@ def passages(text: str) -> tuple[str, ...]:
 
 
 def narrowed(schema: Mapping[str, object], citable: Citable) -> Mapping[str, object]:
-    """The schema with citations of these entries and passages only, and at least one in each `evidence`."""
-    if not 0 < len(citable) <= MOST_IDS:
-        return schema
-    quotes = [quote for _, several in citable for quote in several]
-    small = len(quotes) <= MOST_PASSAGES and sum(map(len, quotes)) <= MOST_CHARACTERS
-    held = citable if small else tuple((entry_id, ()) for entry_id, _ in citable)
-    return {name: _narrowed(name, value, held) for name, value in schema.items()}
+    """The schema with citations of these entries and passages only, and at least one in each `evidence`.
+
+    Where that would be too large only the ids are held, and where that is too large as well, nothing.
+    """
+    few = sum(len(quotes) for _, quotes in citable) <= MOST_PASSAGES
+    for held in (citable if few else (), tuple((entry_id, ()) for entry_id, _ in citable)):
+        made = {name: _narrowed(name, value, held) for name, value in schema.items()} if held else schema
+        if held and len(canonical_json(made).encode()) <= MOST_BYTES:
+            return made
+    return schema
 
 
 def _narrowed(name: str, value: object, citable: Citable) -> object:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from recall import fence, prompts
 from recall.hashing import canonical_json
-from recall.models.request import ModelRequest
+from recall.models import narrow
 from recall.prompts import Prompt
 from recall.steps import pages, place, reduce, succession
 from recall.steps.asking import Meter, room
@@ -34,27 +34,21 @@ class Bound:
         return Bound(self.calls + other.calls, self.bytes + other.bytes)
 
 
-def size(request: ModelRequest) -> int:
-    """The bytes of a request as they are charged: instructions, content and schema."""
-    return overhead(request.prompt) + len(request.content.encode())
-
-
 def overhead(prompt: Prompt) -> int:
     """The bytes of a request beside its content."""
     return len((prompt.instructions + canonical_json(prompt.schema)).encode())
 
 
-def joining(chunks: int) -> Bound:
-    """What joining so many chunks can take. Each request joins two or more parts, and shrinks them."""
+def joining(chunks: int, *, narrowing: bool) -> Bound:
+    """What joining so many chunks can take. Each request joins two or more parts, and shrinks them.
+
+    `narrowing`: the schema is one for each request (see `recall.models.narrow`).
+    """
     if chunks < 2:
         return Bound(0, 0)
     calls = chunks - 1
-    return Bound(calls, calls * overhead(prompts.load(reduce.PROMPT)) + (chunks + calls - 1) * REPLY_BYTES)
-
-
-def total(requests: Sequence[ModelRequest]) -> Bound:
-    """The first level, exactly."""
-    return Bound(len(requests), sum(size(request) for request in requests))
+    each = overhead(prompts.load(reduce.PROMPT)) + (narrow.MOST_BYTES if narrowing else 0)
+    return Bound(calls, calls * each + (chunks + calls - 1) * REPLY_BYTES)
 
 
 def placing(catalogue: Sequence[TopicCard], meter: Meter, *, before: int = 0) -> Bound:

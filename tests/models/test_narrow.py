@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall import prompts
-from recall.models.narrow import MOST_CHARACTERS, MOST_IDS, citable_of, narrowed, passages
+from recall.models.narrow import MOST_BYTES, citable_of, narrowed, passages
 from recall.models.request import AnalysisTask, ReduceTask, ShownEntry
 from recall.models.schemas import fault_of
 from recall.steps.evidence import locate, shown_in, verified
@@ -37,7 +37,7 @@ def test_only_what_was_shown_and_no_facet_without_evidence(name: str) -> None:
 
 def test_where_there_is_too_much_to_quote_only_the_ids_are_held() -> None:
     schema = prompts.load("analysis").schema
-    sent = narrowed(schema, (("L1", ("x" * (MOST_CHARACTERS + 1),)),))
+    sent = narrowed(schema, (("L1", ("x" * MOST_BYTES,)),))
     assert fault_of(sent, _reply("L1", "anything")) is None
     assert "one of L1" in str(fault_of(sent, _reply("L9", "anything")))
 
@@ -45,7 +45,7 @@ def test_where_there_is_too_much_to_quote_only_the_ids_are_held() -> None:
 def test_without_ids_or_with_too_many_it_is_the_prompts_own() -> None:
     schema = prompts.load("analysis").schema
     assert narrowed(schema, ()) is schema
-    assert narrowed(schema, tuple((str(n), ()) for n in range(MOST_IDS + 1))) is schema
+    assert narrowed(schema, tuple((str(n), ()) for n in range(MOST_BYTES))) is schema
 
 
 @given(st.text(st.sampled_from("ab. 。\n\t\"'é记;") | st.characters(exclude_categories=["Cs"]), max_size=700))

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from recall.chunk import Chunk
 from recall.errors import ModelError
-from recall.hashing import sha256_text
+from recall.hashing import canonical_json, sha256_text
 from recall.models.replies import InvalidReply, read_object
 from recall.models.request import AnalysisTask, ModelRequest, PlacementTask, ReduceTask
 from recall.types import Entry, Mark, Position, Role
@@ -148,6 +148,11 @@ def facet(title: str, *cited: tuple[str, str], findings: Sequence[tuple[str, str
 
 def reply(*facets: Mapping[str, object], summary: str = "What happened.") -> dict[str, object]:
     return {"summary": summary, "facets": list(facets)}
+
+
+def size(request: ModelRequest) -> int:
+    """The bytes of a request: instructions, content and schema."""
+    return len((request.prompt.instructions + request.content + canonical_json(request.prompt.schema)).encode())
 
 
 def chunk_of(request: ModelRequest) -> Chunk:

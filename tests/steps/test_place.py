@@ -20,7 +20,7 @@ from recall.steps import pages, planning
 from recall.steps.asking import room
 from recall.steps.place import DECIDING, SHORTLISTING, facet_card, place
 from recall.types import Analysis, Evidence, Facet, Placement, TopicCard
-from tests.steps.asker import Answer, Asker, Bytes, page_of
+from tests.steps.asker import Answer, Asker, Bytes, page_of, size
 
 Like = Callable[[str, TopicCard], bool]
 OVERHEAD = -min(room(Bytes(0), load(name)) for name in (DECIDING, SHORTLISTING))
@@ -312,7 +312,7 @@ def test_what_placing_can_take_is_not_more_than_the_plan_says(
     run(facets_of(*(f"facet {number}" for number in range(facets))), catalogue, asker, meter)
     bound = planning.placing(catalogue, meter)
     assert len(asker.sent) <= bound.calls
-    assert sum(map(planning.size, asker.sent)) <= bound.bytes
+    assert sum(map(size, asker.sent)) <= bound.bytes
 
 
 def test_the_offline_model_places_on_pages() -> None:

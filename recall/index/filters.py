@@ -19,10 +19,14 @@ def same_record(one: str, other: str) -> str:
     """The condition on two rows of entries that one is a copy of the other, as forks begin with copies.
 
     The bytes say so, or an id that is unique everywhere together with the text: some hosts write the id of the fork
-    into every copy.
+    into every copy. `one` is looked up by `other`: of an id that is not unique (a line's number stands in every
+    conversation) the index reads the rows of the same bytes only.
     """
-    alike = f"length({other}.entry_id) >= {_UNIQUE} AND {one}.role = {other}.role AND {one}.text = {other}.text"
-    return f"{one}.entry_id = {other}.entry_id AND ({one}.sha256 = {other}.sha256 OR ({alike}))"
+    unique = f"length({other}.entry_id) >= {_UNIQUE}"
+    alike = f"{unique} AND {one}.role = {other}.role AND {one}.text = {other}.text"
+    least, most = f"iif({unique}, '', {other}.sha256)", f"iif({unique}, 'g', {other}.sha256)"  # a hash is hexadecimal
+    return f"""{one}.entry_id = {other}.entry_id AND {one}.sha256 BETWEEN {least} AND {most}
+               AND ({one}.sha256 = {other}.sha256 OR ({alike}))"""
 
 
 @dataclass(frozen=True, slots=True)

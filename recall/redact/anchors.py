@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import NamedTuple
 
-from .cores import Cores, trie
+from .cores import Cores
 
 _IN_WORDS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _ONLY_WORDS = bytes(point if point in _IN_WORDS else 32 for point in range(256))
@@ -67,8 +67,8 @@ class Anchors:
         if self._starts.bare:
             raise ValueError(f"no letter and no digit: {self._starts.bare}")
         # one of these is in every word that calls for something; of the first behind a sign or a line end
-        self._begins = re.compile(r"[\n_\-]" + trie(self._starts.cores))
-        self._in_lower = re.compile(trie(self._sought.cores | self._words.cores))
+        self._begins = re.compile(rf"[\n_\-](?:{Cores.in_lines(self._starts)})")
+        self._in_lower = re.compile(Cores.in_lines(self._sought, self._words))
         self._inner = re.compile("|".join(map(re.escape, inner)) or "(?!)")
         self._harmless: set[bytes] = set()
         self._calling: dict[bytes, _Calls] = {}

@@ -53,11 +53,19 @@ class Cores:
                 continue
             core = _Core(anchor, run.start(), run.start() > 0, run.end() < len(anchor))
             by_core[run.group()].append(core)
-        self.cores = frozenset(by_core)
+        self._ends = frozenset(core for core, held in by_core.items() if all(item.ends for item in held))
+        self._free = frozenset(by_core) - self._ends
         self._pattern = re.compile(trie(by_core))
         self._by_hit = {
             hit: tuple((len(core), held) for core, held in by_core.items() if hit.startswith(core)) for hit in by_core
         }
+
+    @staticmethod
+    def in_lines(*of_all: "Cores") -> str:
+        """A pattern that finds, in words one to a line, those that have a core, at their ends where it has to be there."""
+        free = trie({core for cores in of_all for core in cores._free})
+        ends = trie({core for cores in of_all for core in cores._ends})
+        return "|".join(part for part in (free, f"(?:{ends})(?=\n|\\Z)" if ends else "") if part)
 
     def of(self, word: str, low: int) -> Iterator[tuple[int, str]]:
         """The anchors that the word can be a part of from an offset on, and where each begins as seen from the word."""

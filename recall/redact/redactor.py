@@ -124,7 +124,7 @@ class Redactor:
         mime = None
         if not _MIME.isdisjoint(value):
             mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
-        said = _said_by_pair(value)
+        said = _said_by_pair(value) if len(value) > 1 else ""
         result: dict[object, object] = {}
         for key, item in value.items():
             name = key if isinstance(key, str) else ""
@@ -138,7 +138,7 @@ class Redactor:
                 continue
             if said and name and _is_value_key(name) and isinstance(item, str | int):
                 name = said
-            new_key = self._key(key, at)
+            new_key = key if name and len(name) < 16 else self._key(key, at)
             while new_key in result:
                 new_key = f"{new_key}'"
             result[new_key] = self._tree(item, f"{at}/{key}", name, depth + 1)
@@ -245,10 +245,14 @@ def _is_value_key(key: str) -> bool:
 
 def _said_by_pair(value: dict[object, object]) -> str:
     """The name in an object that holds a name and a value side by side; empty where it is none."""
-    if any(isinstance(key, str) and _is_value_key(key) for key in value):
-        for key, item in value.items():
-            if isinstance(key, str) and isinstance(item, str) and len(item) < 80 and _is_plain_key(key):
-                return item
+    for name in value:
+        if isinstance(name, str) and _is_value_key(name):
+            break
+    else:
+        return ""
+    for key, item in value.items():
+        if isinstance(key, str) and isinstance(item, str) and len(item) < 80 and _is_plain_key(key):
+            return item
     return ""
 
 

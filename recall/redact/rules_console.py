@@ -10,14 +10,18 @@ _NL = r"(?:\r?\n|\\r\\n|\\n)"
 _NAMED = r"[\w.\-/~]{0,60}(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|api[_\-]?key|credentials?|auth|private[_\-]?key)[\w.\-/]{0,40}"
 _SHOWN = rf"(?:{_NL})(?:Out\[\d{{1,4}}\]:\s|=>\s)?[ \t]{{0,4}}(?P<v>(?:(?<=[\"'])|[^\s\"'\\<>$|]){{1}}[^\s\"'\\<>|]{{5,400}})(?=[\"']?[ \t]*(?:\r?\n|\\r|\\n|$))"
 _COMMANDS = (
-    r"pass\s(?:show\s)?[\w.@/\-]{2,80}|op\sread\s\S{4,200}|op\sitem\sget\s[^\n]{4,200}|aws\ssecretsmanager\sget-secret-value[^\n]{4,300}|aws\sssm\sget-parameters?\b[^\n]{4,300}|"
+    r"op\sread\s\S{4,200}|op\sitem\sget\s[^\n]{4,200}|aws\ssecretsmanager\sget-secret-value[^\n]{4,300}|aws\sssm\sget-parameters?\b[^\n]{4,300}|"
     r"gcloud\ssecrets\sversions\saccess[^\n]{4,200}|gcloud\sauth\s(?:application-default\s)?print-(?:access|identity)-token[^\n]{0,100}|"
     r"vault\s(?:kv\sget|read)\s[^\n]{0,60}-field[= ][^\n]{2,200}|security\sfind-(?:generic|internet)-password\s[^\n]{2,200}|gh\sauth\stoken[^\n]{0,60}|"
     r"az\skeyvault\ssecret\sshow[^\n]{4,200}|az\saccount\sget-access-token[^\n]{4,200}|terraform\soutput\s[^\n]{0,60}-raw\s[^\n]{2,80}|"
     r"kubectl\s(?=[^\n]{0,300}(?:secret|token|base64))[^\n]{0,300}(?:base64|jsonpath|go-template|create\stoken)[^\n]{0,200}|[^\n]{0,200}\|\s?base64\s(?:-d|-D|--decode)[^\n]{0,40}|"
     r"sops\s(?:-d|--decrypt|decrypt)\s[^\n]{2,120}|doppler\ssecrets\sget\s[^\n]{2,120}|bw\sget\spassword\s[^\n]{2,80}|lpass\sshow\s[^\n]{2,120}|"
     r"heroku\sauth:token|heroku\sconfig:get\s\S{2,80}[^\n]{0,40}|oc\swhoami\s(?:-t|--show-token)|aws\secr\sget-login-password[^\n]{0,100}|secret-tool\slookup\s[^\n]{2,120}|"
-    r"keyring\sget\s[^\n]{2,80}|argocd\s[^\n]{0,60}initial-password[^\n]{0,60}|docker-credential-\w+\sget|npm\stoken\screate[^\n]{0,60}|"
+    r"keyring\sget\s[^\n]{2,80}|argocd\s[^\n]{0,60}initial-password[^\n]{0,60}|docker-credential-\w+\sget|npm\stoken\screate[^\n]{0,60}"
+)
+
+_READERS = (
+    r"pass\s(?:show\s)?[\w.@/\-]{2,80}|"
     rf"(?:cat|head|tail|type|less|bat|more)\s(?:-\w+\s){{0,2}}{_NAMED}|(?:echo|printenv|print|printf)\s[\"']?\$?\{{?{_NAMED}\}}?[\"']?"
 )
 
@@ -48,12 +52,19 @@ CONSOLE_RULES: tuple[Rule, ...] = (
     _rule(
         "printed by a command",
         "printed-secret",
-        "pass |op read|op item|secretsmanager|get-parameter|secrets versions|print-access-token|print-identity-token|-field|find-generic-password|"
+        "op read|op item|secretsmanager|get-parameter|secrets versions|print-access-token|print-identity-token|-field|find-generic-password|"
         "find-internet-password|auth token|keyvault secret|get-access-token|output -raw|base64 -|jsonpath|go-template|create token|sops |doppler secrets|"
-        "bw get|lpass |auth:token|config:get|whoami |get-login-password|secret-tool|keyring get|initial-password|cat |head |tail |echo |printenv |bat |more ",
+        "bw get|lpass |auth:token|config:get|whoami |get-login-password|secret-tool|keyring get|initial-password",
         rf"(?:^|(?<=\n)|(?<=\\n)|(?<=[$#>%;&|(] )|(?<=\+ ))(?:{_COMMANDS}){_SHOWN}",
         _printed,
         200,
+    ),
+    _rule(
+        "printed by a reader of files",
+        "printed-secret",
+        "pass |cat |head |tail |less |echo |printenv ",
+        rf"(?<![\w\-./])(?:{_READERS})[ \t]{{0,4}}{_SHOWN}",
+        _printed,
     ),
     _rule(
         "printed by an interpreter",

@@ -20,7 +20,7 @@ from recall.query import Query, Term
 from recall.scoring import Asked, Parts, Sight
 from recall.weights import Weights
 
-CITED = 300  # entries that what was written about them brings in
+CITED = 100  # entries that what was written about them brings in
 KEPT = 300  # entries of one query that go on
 TOLD = 60  # entries that are looked at for a time they tell
 _TOLD_CHARS = 2000

@@ -14,7 +14,7 @@ from recall.index import matches
 from recall.index.filters import Filters
 from recall.query import Term
 
-POOL = 300  # curated texts that are looked at
+POOL = 100  # curated texts that are looked at
 
 
 @dataclass(frozen=True, slots=True)

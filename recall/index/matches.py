@@ -18,8 +18,8 @@ from recall.index.layers import Layer
 from recall.index.plan import Plan
 from recall.query import Query, Term
 
-POOL = 300  # matches kept of one query and layer
-AMPLE = 900  # best rows that are filtered before all are
+POOL = 100  # matches kept of one query: more cost time and found no more (LoCoMo, LifeBench, coding)
+AMPLE = 400  # best rows that are filtered before all are
 MOST_TERMS = 32  # rarest first
 NEWEST = 500  # candidates of one kind where every term is common
 INSIDE = 1000  # entries of the conversations that were written about in the words of the query

@@ -58,6 +58,7 @@ def test_candidates_have_the_score_that_ranking_everything_gives(
 ) -> None:
     filters = _corpus(one)
     monkeypatch.setattr(plan, "COMMONEST", 1.0)
+    monkeypatch.setattr(matches, "POOL", 1000)
     weights = {"user": 1.0}
     with one.database.read() as connection:
         for text in ("k0 q1 t3", "k0 l0 m0 n0", "s3 t3 r3 k0", "p2 q2 r2 m1 k0"):

@@ -125,6 +125,9 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
 
 
 def _answers_slash(program: Program, home: Home, model: ScriptedModel) -> None:
+    if not program.slash:
+        _say(f"{program.name}: note: it runs no command without a terminal, and was not tried in one")
+        return
     before = len(model.requests)
     if program.in_terminal:
         home.type(program.slash, "/history-recall status", "❯", "text index")

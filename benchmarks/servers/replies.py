@@ -50,9 +50,17 @@ class Shown:
 
 
 def answer(body: Mapping[str, Any]) -> str:
-    """The reply to a request, as a `responder` of the chat server."""
+    """The reply to a request, as a `responder` of the chat server. It is no child: tools are answered with words."""
+    if body.get("tools"):
+        return "I have read it."
     blocks = shown(body)
-    made = {"analysis": _analysis, "reduce": _joined, "shortlist": _shortlist, "placement": _placement}
+    made = {
+        "analysis": _analysis,
+        "reduce": _joined,
+        "shortlist": _shortlist,
+        "placement": _placement,
+        "rewrite": _rewrite,
+    }
     return json.dumps(made[step(body)](blocks), ensure_ascii=False)
 
 
@@ -161,6 +169,12 @@ def _shortlist(blocks: Sequence[Shown]) -> dict[str, Any]:
 def _placement(blocks: Sequence[Shown]) -> dict[str, Any]:
     topics = _cards(blocks, "topic_id ")
     return {"facets": [_placed(int(n), title, topics) for n, title in _cards(blocks, "facet ").items()]}
+
+
+def _rewrite(blocks: Sequence[Shown]) -> dict[str, Any]:
+    """The longest word of each query, by itself."""
+    words = [_WORD.findall(block.text) or [block.text.strip()] for block in blocks]
+    return {"rewrites": [{"query": n, "queries": [max(some, key=len)]} for n, some in enumerate(words, 1)]}
 
 
 def _placed(number: int, title: str, topics: Mapping[str, str]) -> dict[str, Any]:

@@ -18,10 +18,10 @@ SECRET = "words of a conversation"
 def _stumbling(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     curate = Curator.curate
 
-    async def stumble(self: Curator, source: SourceRef, *, force: bool = False) -> object:
+    async def stumble(self: Curator, source: SourceRef, **more: Any) -> object:
         if source.path.endswith(name):
             raise TypeError(SECRET)
-        return await curate(self, source, force=force)
+        return await curate(self, source, **more)
 
     monkeypatch.setattr(Curator, "curate", stumble)
 

@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from recall.models.extractive.scopes import alike, weigh
@@ -27,9 +26,12 @@ TIMES = 3.0
 # Overlap from which on two topics may be one, and how much most of their members have to share with the usual member of
 # the other: this part of what they share with their own, and so many times what they share with any third.
 MERGE = 0.22
-OF_OWN = 0.5
+OF_OWN = 0.75
 OF_THIRD = 1.5
 MEMBERS = 2 / 3
+# Of a topic that holds a second subject, half of the members say nothing of what the others have in common.
+MIDDLE, HIGH = 0.5, 0.75
+KNOWN = 0.6  # part of a topic's members that have to be in sight before anything is said of it
 # Overlap with the rest below which a member does not fit.
 FIT = 0.01
 MOST_MOVES, MOST_INCOMING = 8, 5
@@ -56,6 +58,7 @@ class _Seen:
     """What the messages show."""
 
     words: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # topic id -> its words, in the order shown
+    sizes: dict[str, int] = field(default_factory=dict)  # topic id -> how many members it has
     facets: dict[str, _Facet] = field(default_factory=dict)
     movable: list[str] = field(default_factory=list)  # audited and incoming facets
     asked: set[str] = field(default_factory=set)  # topics whose members were asked for
@@ -159,11 +162,13 @@ def _moves(seen: _Seen, idf: Mapping[str, float], together: set[str]) -> list[di
         facet = seen.facets[facet_id]
         if facet.topic_id in together or len(_members(seen, facet.topic_id)) < 2:
             continue
+        if not _is_known(seen, facet.topic_id):
+            continue
         own = _score(seen, facet, facet.topic_id, idf)
         scores = [
             (_score(seen, facet, topic, idf), topic)
             for topic in seen.words
-            if topic != facet.topic_id and topic not in together
+            if topic != facet.topic_id and topic not in together and _is_known(seen, topic)
         ]
         best, topic = max(scores, default=(0.0, ""))
         if best >= MOVE and best >= TIMES * own:
@@ -181,7 +186,7 @@ def _moves(seen: _Seen, idf: Mapping[str, float], together: set[str]) -> list[di
 
 def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
     """The two topics that share most, where most members of each could as well be in the other."""
-    topics = [topic for topic in seen.words if _members(seen, topic)]
+    topics = [topic for topic in seen.words if _is_known(seen, topic)]
     shelves = {topic: weigh(_sum(_members(seen, topic)), idf) for topic in topics}
     pairs = [
         (_agree(shelves[one], shelves[other]), one, other)
@@ -203,6 +208,11 @@ def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
     }
 
 
+def _is_known(seen: _Seen, topic: str) -> bool:
+    """Whether most members of a topic are in sight: the few that the opening shows may be the ones that are astray."""
+    return 0 < len(_members(seen, topic)) >= KNOWN * seen.sizes.get(topic, 0)
+
+
 def _are_one(seen: _Seen, one: str, other: str, topics: Sequence[str], idf: Mapping[str, float]) -> bool:
     """Whether two topics are about the same: not by a few members that they have in common, nor by a way of speaking
     that all topics share."""
@@ -211,19 +221,22 @@ def _are_one(seen: _Seen, one: str, other: str, topics: Sequence[str], idf: Mapp
         members = _members(seen, here)
         agree = 0
         for facet in members:
-            across = _usual(seen, facet, there, idf)
-            third = max((_usual(seen, facet, topic, idf) for topic in thirds), default=0.0)
-            agree += across > 0 and across >= max(OF_OWN * _usual(seen, facet, here, idf), OF_THIRD * third)
+            across = _usual(seen, facet, there, idf, MIDDLE)
+            own = _usual(seen, facet, here, idf, HIGH)
+            third = max((_usual(seen, facet, topic, idf, HIGH) for topic in thirds), default=0.0)
+            agree += across > 0 and across >= max(OF_OWN * own, OF_THIRD * third)
         if agree < MEMBERS * len(members):
             return False
     return True
 
 
-def _usual(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float]) -> float:
-    """What a facet shares with the members of a topic, one by one, in the middle: strays among them do not count."""
+def _usual(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float], part: float) -> float:
+    """What a facet shares with the members of a topic, one by one: so much or less with this part of them, so that a
+    few strays among them do not count."""
     own = weigh(facet.terms, idf)
     others = [one for one in _members(seen, topic) if one.facet_id != facet.facet_id]
-    return median([_agree(own, weigh(one.terms, idf)) for one in others] or [0.0])
+    scores = sorted(_agree(own, weigh(one.terms, idf)) for one in others)
+    return scores[int(part * (len(scores) - 1))] if scores else 0.0
 
 
 def _fit(seen: _Seen, facet_id: str) -> float:
@@ -291,6 +304,7 @@ def _opening(seen: _Seen, content: str) -> None:
         words = json.loads(text)
         if head.startswith("topic_id "):
             seen.words[_name(head)] = words
+            seen.sizes[_name(head)] = int(re.findall(r", members (\d+)", head)[0])
         elif head.startswith("facet_id "):
             topic = json.loads(re.findall(r'in ("[^"]*")', head)[0])
             _facet(seen, _name(head), topic, words, incoming=", incoming" in head)

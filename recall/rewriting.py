@@ -7,7 +7,6 @@ the words come from the titles and aliases of the facets and topics that the que
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -74,6 +73,8 @@ def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
 
 def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence[str]) -> Rewriting:
     # Loaded here: a search by keyword needs no part of the road to a model.
+    import asyncio
+
     from recall.models.calls import Road
     from recall.models.choose import choose_model
     from recall.models.gate import ConsentGate

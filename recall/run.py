@@ -10,15 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from recall.errors import StateError
 from recall.index.database import Database
 from recall.index.lease import Owner
-from recall.models.request import LocalModel, RemoteModel
 from recall.settings import Settings
 
-Choose = Callable[[Settings, Database], RemoteModel | LocalModel]
+if TYPE_CHECKING:  # a quick command needs no model
+    from recall.models.request import LocalModel, RemoteModel
+
+Choose = Callable[[Settings, Database], "RemoteModel | LocalModel"]
 
 
 @dataclass(frozen=True, slots=True)

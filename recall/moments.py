@@ -34,6 +34,10 @@ _ENGLISH = (
 )
 _ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?\b")
 _ASKS = re.compile(r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|什么时候|何时|哪一?[天年月]|几[月号点]")
+_NOW = re.compile(
+    r"\b(?:now|nowadays|currently|current|these days|at the moment|latest|at present|today|still|as of)\b"
+    r"|现在|目前|当前|如今|最新|眼下|还是"
+)
 _TELLS = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|weekend|\d{1,2}:\d{2}|20\d\d"
     r"|(?:last|next|this) (?:week|month|year|night|summer|winter|spring|fall)"
@@ -74,6 +78,11 @@ def named(text: str) -> tuple[Moment, ...]:
 def asks_when(text: str) -> bool:
     """Whether a question asks for a time."""
     return _ASKS.search(text.lower()) is not None
+
+
+def asks_now(text: str) -> bool:
+    """Whether a question asks how things stand now."""
+    return _NOW.search(text.lower()) is not None
 
 
 def tells_when(text: str) -> bool:

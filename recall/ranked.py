@@ -68,11 +68,14 @@ class Ranked:
             frozenset(self._query.terms) if alone else frozenset(),
         )
         combined = scoring.scores(asked, sight, self._weights)
+        if not self._answers(combined, rewrites, sight):
+            return {}
         scoring.drop_tail(combined, sight, self._weights)
         combined = scoring.best(combined, KEPT)
         self._add_when(combined)
         if not alone:
             self._add_exact(combined, sight)
+        self._add_now(combined, sight)
         return combined
 
     def _phrases(self) -> dict[int, Parts]:
@@ -116,6 +119,11 @@ class Ranked:
             texts,
         )
 
+    def _answers(self, combined: Mapping[int, Parts], rewrites: Sequence[Query], sight: Sight) -> bool:
+        """Whether the best entry has enough of what was asked, in the words of the query or in those of a rewrite."""
+        asked = (self._query, *rewrites)
+        return any(scoring.reaches_floor(combined, one.terms, sight, self._weights) for one in asked)
+
     def _add_when(self, combined: dict[int, Parts]) -> None:
         """Lift the entries that tell a time, where the query asks for one."""
         if not self._weights.when or not moments.asks_when(self._query.text):
@@ -123,6 +131,19 @@ class Ranked:
         texts = hits.searchable(self._connection, scoring.best(combined, TOLD), _TOLD_CHARS)
         for entry_no in [entry_no for entry_no, text in texts.items() if moments.tells_when(text)]:
             combined[entry_no]["when"] = self._weights.when * sum(combined[entry_no].values())
+
+    def _add_now(self, combined: dict[int, Parts], sight: Sight) -> None:
+        """Lift what is newer, and lower what was overtaken, where the query asks how things stand now."""
+        if not moments.asks_now(self._query.text):
+            return
+        overtaken = {number for one in sight.written if one.status == "superseded" for number in one.entries}
+        top = scoring.best(combined, TOLD)
+        times = {turn.entry_no: turn.at for turn in sight.turns if turn.entry_no in top and turn.at is not None}
+        first, last = min(times.values(), default=0), max(times.values(), default=0)
+        for entry_no, at in times.items():
+            share = (at - first) / (last - first) if last > first else 0.0
+            gain = self._weights.now * share - (self._weights.overtaken if entry_no in overtaken else 0.0)
+            combined[entry_no]["now"] = gain * sum(combined[entry_no].values())
 
     def _add_exact(self, combined: dict[int, Parts], sight: Sight) -> None:
         """Put entries that hold a spelling letter for letter above those that hold its parts."""

@@ -7,6 +7,7 @@ so that the turns beside one are the places before and after it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from recall.query import Term
 from recall.weights import Weights
 
 Parts = dict[str, float]
+_PAIRED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 LAYERS = ("keyword", "neighbours", "curated", "rewrite")
 
 
@@ -180,6 +182,19 @@ def best(found: Mapping[int, Parts], most: int) -> dict[int, Parts]:
     """The entries with the highest scores."""
     order = sorted(found, key=lambda entry_no: (-sum(found[entry_no].values()), entry_no))
     return {entry_no: found[entry_no] for entry_no in order[:most]}
+
+
+def reaches_floor(found: Mapping[int, Parts], terms: Sequence[Term], sight: Sight, weights: Weights) -> bool:
+    """Whether the best entry has enough of what was asked; `terms` are those of one query."""
+    possible = paired = 0.0
+    for term in terms:
+        held = sight.entries.get(term)
+        worth = idf(held.total if held else 0, sight.total) * (1.0 if held else weights.unknown)
+        possible += worth
+        paired += worth if _PAIRED.search(term.words[0]) else 0.0
+    share = paired / possible if possible else 0.0
+    floor = weights.floor * (1 - (1 - weights.floor_pairs) * share)
+    return max((sum(parts.values()) for parts in found.values()), default=0.0) >= floor * possible
 
 
 def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:

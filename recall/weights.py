@@ -33,10 +33,17 @@ class Weights:
     near_moment: float = 0.7  # of that, a day beside it
     month_of_moment: float = 0.3  # of that, in the same month
     when: float = 0.2  # of its score, for an entry that tells a time where the question asks for one
+    now: float = 0.8  # of its score, for the newest of what was found where the question asks how things stand now
+    overtaken: float = 0.3  # of its score off then, for an entry that holds a superseded finding
     exact: float = 1.0  # of the query's best score, for a spelling that stands there letter for letter
     weak_score: float = 0.15  # of the query's best score: what is below and holds no telling word is left out
     wordless: float = 0.65  # of it, for an entry that only the turns beside it speak for
     weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
+    floor: float = 0.33  # of what a query could score at most: where the best entry stays below, nothing answers it
+    floor_pairs: float = (
+        0.45  # of the floor, for a query in a script that is cut into pairs: many of these are no words
+    )
+    unknown: float = 1.5  # times its idf, what a word could score that stands nowhere: mostly it is the subject
     rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
     rewritten_again: float = 0.3  # more for each rewrite that has it
     vocabulary: float = 0.2  # of a term's idf, where it is the profile's own name for what is asked

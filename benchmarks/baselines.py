@@ -113,9 +113,9 @@ def tantivy(texts: Sequence[str]) -> Scorer:
 
     builder = engine.SchemaBuilder()
     builder.add_text_field("text", tokenizer_name="en_stem")
-    builder.add_unsigned_field("place", stored=True, fast=True)
+    builder.add_integer_field("place", stored=True)
     index = engine.Index(builder.build())
-    writer = index.writer()
+    writer = index.writer(heap_size=50_000_000, num_threads=1)
     for place, text in enumerate(texts):
         writer.add_document(engine.Document(text=text, place=place))
     writer.commit()

@@ -68,7 +68,7 @@ class Ranked:
             frozenset(self._query.terms) if alone else frozenset(),
         )
         combined = scoring.scores(asked, sight, self._weights)
-        if not self._answers(combined, rewrites, sight):
+        if not self._answers(combined, () if own_words else rewrites, sight):
             return {}
         scoring.drop_tail(combined, sight, self._weights)
         combined = scoring.best(combined, KEPT)
@@ -120,9 +120,15 @@ class Ranked:
         )
 
     def _answers(self, combined: Mapping[int, Parts], rewrites: Sequence[Query], sight: Sight) -> bool:
-        """Whether the best entry has enough of what was asked, in the words of the query or in those of a rewrite."""
-        asked = (self._query, *rewrites)
-        return any(scoring.reaches_floor(combined, one.terms, sight, self._weights) for one in asked)
+        """Whether the best entry has enough of what was asked, in the words of the query or in those of a rewrite.
+
+        The profile's own names are no rewrites here: they stand in it whatever is asked.
+        """
+        asked = [(self._query, False), *((rewrite, True) for rewrite in rewrites)]
+        return any(
+            scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten)
+            for one, rewritten in asked
+        )
 
     def _add_when(self, combined: dict[int, Parts]) -> None:
         """Lift the entries that tell a time, where the query asks for one."""

@@ -184,8 +184,14 @@ def best(found: Mapping[int, Parts], most: int) -> dict[int, Parts]:
     return {entry_no: found[entry_no] for entry_no in order[:most]}
 
 
-def reaches_floor(found: Mapping[int, Parts], terms: Sequence[Term], sight: Sight, weights: Weights) -> bool:
-    """Whether the best entry has enough of what was asked; `terms` are those of one query."""
+def reaches_floor(
+    found: Mapping[int, Parts], terms: Sequence[Term], sight: Sight, weights: Weights, *, rewritten: bool
+) -> bool:
+    """Whether the best entry has enough of what was asked; `terms` are those of one query, or of a rewrite of it.
+
+    What was written about an entry counts half here: such texts are many and say many things.
+    """
+    shares = {"curated": 0.5, "rewrite": 1.0 if rewritten else 0.0}
     possible = paired = 0.0
     for term in terms:
         held = sight.entries.get(term)
@@ -194,7 +200,8 @@ def reaches_floor(found: Mapping[int, Parts], terms: Sequence[Term], sight: Sigh
         paired += worth if _PAIRED.search(term.words[0]) else 0.0
     share = paired / possible if possible else 0.0
     floor = weights.floor * (1 - (1 - weights.floor_pairs) * share)
-    return max((sum(parts.values()) for parts in found.values()), default=0.0) >= floor * possible
+    sums = (sum(shares.get(layer, 1.0) * score for layer, score in parts.items()) for parts in found.values())
+    return max(sums, default=0.0) >= floor * possible
 
 
 def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:

@@ -33,10 +33,13 @@ _ENGLISH = (
     re.compile(rf"\b{_NAME}\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
 )
 _ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?\b")
-_ASKS = re.compile(r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|什么时候|何时|哪一?[天年月]|几[月号点]")
+_ASKS = re.compile(
+    r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|什么时候|何时|哪一?[天年月]|几[月号点]", re.I
+)
 _NOW = re.compile(
     r"\b(?:now|nowadays|currently|current|these days|at the moment|latest|at present|today|still|as of)\b"
-    r"|现在|目前|当前|如今|最新|眼下|还是"
+    r"|现在|目前|当前|如今|最新|眼下|还是",
+    re.IGNORECASE,
 )
 _TELLS = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|weekend|\d{1,2}:\d{2}|20\d\d"
@@ -77,12 +80,12 @@ def named(text: str) -> tuple[Moment, ...]:
 
 def asks_when(text: str) -> bool:
     """Whether a question asks for a time."""
-    return _ASKS.search(text.lower()) is not None
+    return _ASKS.search(text) is not None
 
 
 def asks_now(text: str) -> bool:
     """Whether a question asks how things stand now."""
-    return _NOW.search(text.lower()) is not None
+    return _NOW.search(text) is not None
 
 
 def tells_when(text: str) -> bool:
@@ -90,18 +93,31 @@ def tells_when(text: str) -> bool:
     return _TELLS.search(text) is not None
 
 
+def without(text: str) -> str:
+    """A question without the times that it names and the words that ask for one: what it is about."""
+    for found in sorted(_found(text), key=lambda found: -found.start()):
+        text = text[: found.start()] + " " + text[found.end() :]
+    return _NOW.sub(" ", _ASKS.sub(" ", text))
+
+
 def _named(text: str) -> Iterator[Moment]:
-    for found in _CHINESE.finditer(text):
-        month = found["month"]
-        number = _HAN.get(month) or int(month)
-        first, last = _PARTS.get(found["part"] or "", (1, 31))
-        yield _moment(found["year"], number, found["day"], first, last)
-    for pattern in _ENGLISH:
+    for found in _found(text):
+        given = found.groupdict()
+        month = given["month"].lower()
+        number = _HAN.get(month) or _SHORT.get(month[:3]) or int(month)
+        first, last = _PARTS.get(given.get("part") or "", (1, 31))
+        if 1 <= number <= 12:
+            yield _moment(given.get("year"), number, given.get("day"), first, last)
+
+
+def _found(text: str) -> Iterator[re.Match[str]]:
+    """The places where a time is named, the fuller forms first; none inside another."""
+    taken: list[range] = []
+    for pattern in (_CHINESE, *_ENGLISH, _ISO):
         for found in pattern.finditer(text):
-            yield _moment(found["year"], _SHORT[found["month"][:3].lower()], found.groupdict().get("day"), 1, 31)
-    for found in _ISO.finditer(text):
-        if 1 <= int(found["month"]) <= 12:
-            yield _moment(found["year"], int(found["month"]), found["day"], 1, 31)
+            if not any(found.start() in other or other.start in range(*found.span()) for other in taken):
+                taken.append(range(*found.span()))
+                yield found
 
 
 def _moment(year: str | None, month: int, day: str | None, first: int, last: int) -> Moment:

@@ -21,6 +21,7 @@ from recall.scoring import Asked, Parts, Sight
 from recall.weights import Weights
 
 CITED = 100  # entries that what was written about them brings in
+FEWEST = 100  # entries: in fewer no word is rare enough to tell what a question is about
 KEPT = 300  # entries of one query that go on
 TOLD = 60  # entries that are looked at for a time they tell
 _TOLD_CHARS = 2000
@@ -55,6 +56,12 @@ class Ranked:
         """
         if self._query.required:
             return self._phrases()
+        combined = self._scored(rewrites, alone=alone, own_words=own_words)
+        if rewrites and self._query.exact and not alone:
+            scoring.hold_exact(combined, self._scored((), alone=False, own_words=False), TOLD)
+        return combined
+
+    def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
         found = frequencies.of_terms(self._connection, self._text, bag)
         drawn = [] if alone else self._drawn([self._query])
@@ -124,7 +131,10 @@ class Ranked:
 
         The profile's own names are no rewrites here: they stand in it whatever is asked.
         """
-        asked = [(self._query, False), *((rewrite, True) for rewrite in rewrites)]
+        if sight.total < FEWEST:
+            return True
+        about = querying.cut(moments.without(self._query.text))
+        asked = [(self._query if about.empty else about, False), *((rewrite, True) for rewrite in rewrites)]
         return any(
             scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten)
             for one, rewritten in asked

@@ -184,6 +184,18 @@ def best(found: Mapping[int, Parts], most: int) -> dict[int, Parts]:
     return {entry_no: found[entry_no] for entry_no in order[:most]}
 
 
+def hold_exact(combined: dict[int, Parts], plain: Mapping[int, Parts], most: int) -> None:
+    """Let no entry that holds the query letter for letter stand lower in `combined` than in `plain`."""
+    for place, entry_no in enumerate(best(plain, most)):
+        if "exact" not in plain[entry_no]:
+            continue
+        order = list(best(combined, place + 1))
+        if entry_no not in order:
+            above = sum(combined[order[place]].values()) if len(order) > place else 0.0
+            parts = combined.setdefault(entry_no, {})
+            parts["exact"] = parts.get("exact", 0.0) + above - sum(parts.values()) + 1e-6
+
+
 def reaches_floor(
     found: Mapping[int, Parts], terms: Sequence[Term], sight: Sight, weights: Weights, *, rewritten: bool
 ) -> bool:

@@ -20,6 +20,7 @@ from recall.index.database import Database, profile_number
 from recall.index.filters import Filters
 from recall.query import Query
 from recall.ranking import Hit
+from recall.redact import redact_text
 from recall.rewriting import NO_REWRITER, NOT_ASKED, Rewriter, Rewriting
 from recall.scope import ANYWHERE, Here, Scope
 from recall.search_request import (
@@ -143,7 +144,7 @@ def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, sc
         said.append(f"The query is {what}: there is nothing to look for.")
     elif not found.hits:
         words = ", ".join(dict.fromkeys(word for query in found.queries for word in _words(query)))
-        said.append(f"Nothing matches. Looked for: {words[:300]}")
+        said.append(f"Nothing here answers that. Looked for: {redact_text(words)[:300]}, in {in_scope} conversations")
         if narrowed := in_force(request):
             said.append(f"(only in: {narrowed})")
     return " ".join(said)

@@ -1,0 +1,135 @@
+"""What ranking is made of: times in a question, weights at zero, the floor, and rewrites beside an exact hit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall import moments, ranked, scoring
+from recall.moments import Moment
+from recall.rewriting import Rewriting
+from recall.searcher import SearchRequest, default_filters, rank, search
+from recall.weights import WEIGHTS
+from tests.search.builder import DAY, PROFILE, START, Index
+
+
+def ids(answer: Any) -> list[str]:
+    return [entry["entry_id"] for conversation in answer["conversations"] for entry in conversation["entries"]]
+
+
+def ask(index: Index, text: str, **options: Any) -> Any:
+    return search(index.database, PROFILE, SearchRequest((text,), **{"mode": "keyword"} | options))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what happened on 7 May 2023?", [Moment(2023, 5, 7, 7)]),
+        ("the release of July 3rd", [Moment(None, 7, 3, 3)]),
+        ("in June 2023", [Moment(2023, 6)]),
+        ("2026-03-02 was when", [Moment(2026, 3, 2, 2)]),
+        ("3月中旬的会议", [Moment(None, 3, 11, 20)]),
+        ("2025年1月18日", [Moment(2025, 1, 18, 18)]),
+        ("十二月初", [Moment(None, 12, 1, 10)]),
+        ("we may march on, version 2026.13", []),
+        ("may I?", []),
+    ],
+)
+def test_times_that_a_question_names(text: str, expected: list[Moment]) -> None:
+    assert list(moments.named(text)) == expected
+
+
+def test_where_a_time_lies() -> None:
+    moment = Moment(2026, 3, 2, 2)
+    assert [moment.closeness(START + days * DAY) for days in (0, 1, 5, 40)] == ["in", "near", "month", ""]
+    assert Moment(2025, 3).closeness(START) == ""
+
+
+@given(st.text())
+def test_any_text_is_looked_through(text: str) -> None:
+    for moment in moments.named(text):
+        assert 1 <= moment.month <= 12
+    assert moments.asks_when(text) in (True, False)
+
+
+def test_a_date_in_the_question_lifts_its_time(index: Index) -> None:
+    index.conversation(["we planted the heron reeds"], "spring", started=START)
+    index.conversation(["we planted the heron reeds"], "summer", started=START + 100 * DAY)
+    asked = ask(index, "what about heron reeds in June 2026")
+    assert asked["conversations"][0]["host_conversation_id"] == "summer"
+    assert ask(index, "what about heron reeds in March 2026")["conversations"][0]["host_conversation_id"] == "spring"
+
+
+def test_the_present_state_comes_before_the_past(index: Index) -> None:
+    index.conversation(["the pool size is 20"], "old", started=START)
+    index.conversation(["the pool size is 35"], "new", started=START + 30 * DAY)
+    assert ask(index, "what is the current pool size")["conversations"][0]["host_conversation_id"] == "new"
+
+
+def test_the_answer_beside_the_question_is_found(index: Index) -> None:
+    index.conversation(
+        ["which broker for the ferry?", "The small one, for its disk queue.", "good broker, ferry needs it"]
+    )
+    index.conversation(["rain again", "yes"], "other")
+    found = ask(index, "broker ferry")["conversations"][0]["entries"]
+    assert {entry["entry_id"]: entry["found_by"] for entry in found}["e1"] == ["neighbours"]
+
+
+def test_forms_that_no_ending_tells_are_one_word(index: Index) -> None:
+    index.conversation(["we chose the blue heron", "the egret stayed"])
+    assert ids(ask(index, "when did we choose it"))[0] == "e0"
+
+
+def test_nothing_close_enough_is_no_answer(index: Index) -> None:
+    index.conversation(["the heron stands in the reeds", *(f"note {i} of the kiln" for i in range(ranked.FEWEST))])
+    answer = ask(index, "which vaccine did the veterinary clinic recommend for the heron population abroad")
+    assert answer["conversations"] == []
+    assert "vaccine" in answer["message"]
+    assert "1 conversations" in answer["message"]
+    assert ids(ask(index, "heron reeds")) == ["e0"]
+
+
+def test_a_layer_at_zero_is_gone(index: Index) -> None:
+    number = index.conversation(["let us take the other one", "fine", "rain"])
+    index.facet(number, "Message broker choice", ["e0"])
+    with index.database.read() as connection:
+        filters = default_filters(index.number)
+        found = rank(connection, filters, ["message broker"])
+        without = rank(connection, filters, ["message broker"], replace(WEIGHTS, curated={}))
+    assert found[0].found_by == {"curated"}
+    assert without == []
+
+
+def test_rewrites_never_push_an_exact_hit_down(index: Index) -> None:
+    index.conversation(["set retry_limit to six", *(f"the cap of attempts is six, note {i}" for i in range(8))])
+    with index.database.read() as connection:
+        filters = default_filters(index.number)
+        plain = rank(connection, filters, ["retry_limit"])
+        made = Rewriting((("cap of attempts six note", "attempts cap"),), "done", "ready")
+        rewritten = rank(connection, filters, ["retry_limit"], rewriting=made)
+    assert plain[0].entry_no == rewritten[0].entry_no
+    assert len(rewritten) > len(plain)
+
+
+parts = st.dictionaries(
+    st.integers(1, 12), st.floats(0.1, 9).map(lambda score: {"keyword": score}), min_size=1, max_size=12
+)
+
+
+@given(parts, parts, st.sets(st.integers(1, 12)))
+def test_exact_hits_keep_their_places(
+    combined: dict[int, dict[str, float]], plain: dict[int, dict[str, float]], exact: set[int]
+) -> None:
+    for entry_no in exact & plain.keys():
+        plain[entry_no]["exact"] = 10.0
+    before = list(scoring.best(plain, 60))
+    scoring.hold_exact(combined, plain, 60)
+    after = list(scoring.best(combined, 60))
+    first = before[0]
+    if "exact" in plain[first]:
+        assert after.index(first) == 0 or sum("exact" in plain.get(one, {}) for one in after[: after.index(first)]) > 0
+    assert all(entry_no in after for entry_no in exact & plain.keys())

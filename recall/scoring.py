@@ -201,9 +201,9 @@ def reaches_floor(
 ) -> bool:
     """Whether the best entry has enough of what was asked; `terms` are those of one query, or of a rewrite of it.
 
-    What was written about an entry counts half here: such texts are many and say many things.
+    Of an own query's score what only rewriting brought in does not count.
     """
-    shares = {"curated": 0.5, "rewrite": 1.0 if rewritten else 0.0}
+    shares = {"curated": weights.floor_curated, "rewrite": 1.0 if rewritten else 0.0}
     possible = paired = 0.0
     for term in terms:
         held = sight.entries.get(term)
@@ -223,8 +223,9 @@ def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:
     worths = {term: idf(held.total, sight.total) for term, held in sight.entries.items()}
     telling = weights.weak_word * max(worths.values(), default=0.0)
     kept = {row for term, worth in worths.items() if worth >= telling for row in sight.entries[term].rows}
-    wordless = weights.wordless * max(sums.values(), default=0.0)
+    said = {entry_no: parts.get("keyword", 0.0) + parts.get("neighbours", 0.0) for entry_no, parts in found.items()}
+    wordless = weights.wordless * max(said.values(), default=0.0)
     for entry_no, score in sums.items():
         spoken = any(layer in found[entry_no] for layer in ("keyword", "curated", "rewrite"))
-        if (score < least and entry_no not in kept) or (score < wordless and not spoken):
+        if (score < least and entry_no not in kept) or (said[entry_no] < wordless and not spoken):
             del found[entry_no]

@@ -37,12 +37,11 @@ class Weights:
     overtaken: float = 0.3  # of its score off then, for an entry that holds a superseded finding
     exact: float = 1.0  # of the query's best score, for a spelling that stands there letter for letter
     weak_score: float = 0.15  # of the query's best score: what is below and holds no telling word is left out
-    wordless: float = 0.65  # of it, for an entry that only the turns beside it speak for
+    wordless: float = 0.65  # of the best own words and turns, for an entry that only the turns beside it speak for
     weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
     floor: float = 0.33  # of what a query could score at most: where the best entry stays below, nothing answers it
-    floor_pairs: float = (
-        0.45  # of the floor, for a query in a script that is cut into pairs: many of these are no words
-    )
+    floor_pairs: float = 0.45  # of the floor, for a query in a script that is cut into pairs: few of them are words
+    floor_curated: float = 0.3  # of what was written about an entry counts there: such texts are many and say much
     unknown: float = 1.5  # times its idf, what a word could score that stands nowhere: mostly it is the subject
     rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
     rewritten_again: float = 0.3  # more for each rewrite that has it

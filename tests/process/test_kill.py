@@ -13,7 +13,7 @@ from tests.process.world import Visible, World, assert_sound, visible
 
 Seeded = tuple[Path, dict[str, Visible], dict[str, Visible], int]
 
-_ROAD = "recall.models.calls:Road"
+_ROAD = "recall.models.sending:Sender"
 _PUBLISH = "recall.index.publish"
 _LEASE = "recall.index.lease"
 
@@ -42,12 +42,15 @@ STAGES = [
     _stage("replied-not-settled", f"{_ROAD}._settle"),
     _stage("replied-not-settled-third", f"{_ROAD}._settle", nth=3),
     _stage("settle-before-commit", "recall.index.ledger:settle", nth=2, when="after"),
-    _stage("settled-not-cached", f"{_ROAD}._accepted", nth=2),
     _stage("cached-before-commit", "recall.index.cache:put", nth=2, when="after"),
-    _stage("cached", f"{_ROAD}._accepted", nth=1, when="after"),
-    _stage("cached-third", f"{_ROAD}._accepted", nth=3, when="after"),
-    _stage("cached-joined", f"{_ROAD}._accepted", nth=4, when="after"),
-    _stage("cached-last", f"{_ROAD}._accepted", nth=5, when="after"),
+    _stage("cached", f"{_ROAD}._settle", nth=1, when="after"),
+    _stage("cached-third", f"{_ROAD}._settle", nth=3, when="after"),
+    _stage("cached-joined", f"{_ROAD}._settle", nth=4, when="after"),
+    _stage("cached-last", f"{_ROAD}._settle", nth=5, when="after"),
+    _stage("repair-rehearsed", "recall.index.publish:rehearse", when="after"),
+    _stage("repair-begins", "repair.run:mend"),
+    _stage("repair-in-a-turn", "repair.agent:Agent.execute"),
+    _stage("repair-ended", "repair.run:mend", when="after"),
     _stage("before-publication", "recall.curation:Curator._confirm_source"),
     _stage("publication-begun", f"{_PUBLISH}:publish"),
     _stage("conversation-written", f"{_PUBLISH}:_write_conversation", when="after"),
@@ -58,6 +61,8 @@ STAGES = [
     _stage("curated-in-the-text-index", "recall.index.fulltext:add_curated", when="after"),
     _stage("job-dropped", "recall.index.jobs:drop", when="after"),
     _stage("published-before-commit", f"{_PUBLISH}:publish", when="after"),
+    _stage("repair-to-be-proved", "repair.run:publish"),
+    _stage("repair-written-before-commit", "repair.run:publish", when="after"),
     _stage("lease-release-before-commit", f"{_LEASE}:release", when="after"),
     _stage("published", "recall.curation:Curator._publish", when="after"),
     _stage("owner-leaves", f"{_LEASE}:Owner.__exit__"),

@@ -47,8 +47,9 @@ lint: .venv/.ready
 types: .venv/.ready
 	$(PY) -m mypy
 
+# By file, so that what a file sets up once is set up once.
 pytest: .venv/.ready
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto --dist loadfile
 
 bench: .venv/.ready
 	$(PY) -m benchmarks.retrieval --data $(abspath $(DATA)) --layers keyword,neighbours,offline,curated,vocabulary,rewrite

@@ -47,6 +47,14 @@ def _share_out(groups: Sequence[Group], room: int) -> None:
         spare -= len(hungry)
 
 
+def _show(group: Group, entry_no: int) -> None:
+    """Show one entry of a conversation, behind those that are shown."""
+    place = next(place for place, hit in enumerate(group.hits) if hit.entry_no == entry_no)
+    if place >= group.shown:
+        group.hits.insert(group.shown, group.hits.pop(place))
+        group.shown += 1
+
+
 class Candidates:
     """The search of all queries of one request."""
 
@@ -102,6 +110,7 @@ class Candidates:
             groups = latest.first(groups, lambda group: group.conversation_no, self._newer_conversations())
         chosen_groups = groups[first : first + limit]
         _share_out(chosen_groups, limit + MORE_ENTRIES)
+        self._show_what_holds(chosen_groups)
         return chosen_groups, first + limit if len(groups) > first + limit else None
 
     def _latest_first(self, found: list[Hit]) -> list[Hit]:
@@ -122,6 +131,18 @@ class Candidates:
         self._rows = {**self._rows, **hits.rows(self._connection, [hit.entry_no for hit in added])}
         newer_of = {older: (newer,) for older, newer in self._newer.items()}
         return latest.first([*found, *added], lambda hit: hit.entry_no, newer_of)
+
+    def _show_what_holds(self, groups: Sequence[Group]) -> None:
+        """Show what replaced a shown finding too, above its share of the page; its conversation stands above already.
+
+        Groups are taken from the last, for what replaced one finding may itself have been replaced.
+        """
+        group_of = {hit.entry_no: group for group in groups for hit in group.hits}
+        for group in reversed(groups):
+            for hit in group.hits[: group.shown]:
+                newer = self._newer.get(hit.entry_no)
+                if newer in group_of:
+                    _show(group_of[newer], newer)
 
     def _newer_conversations(self) -> dict[int, list[int]]:
         """Conversation -> those in which something of it was replaced."""

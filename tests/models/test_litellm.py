@@ -363,7 +363,7 @@ def test_the_model_that_the_settings_name(setting: Setting, server: ChatServer) 
 
     assert choose_model(made()).name == "offline"
     with pytest.raises(ModelError, match="No host lends"):
-        choose_model(made(MODEL="host"))
+        choose_model(made(MODEL="host")).prepare()
     model = choose_model(made(MODEL=NAME, API_BASE=server.url + "/"), setting.database)
     assert isinstance(model, LitellmModel)
     assert (model.name, model.provider, model.endpoint) == (NAME, "openai", server.url)

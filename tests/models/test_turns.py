@@ -300,6 +300,7 @@ def test_what_is_sent(setting: Setting, server: ChatServer) -> None:
         "model": "scripted",
         "messages": [{"role": "system", "content": "Mend the topics."}, {"role": "user", "content": "begin"}],
         "max_tokens": 4096,
+        "temperature": 0.2,
         "stream": True,
         "stream_options": {"include_usage": True},
         "tool_choice": "auto",

@@ -65,8 +65,8 @@ def test_project_never_shows_anothers_and_prefer_is_as_good_as_all(
         everything, preferred = found(database, question, "all", None), found(database, question, "prefer", project)
         first_of_all += bool(everything) and everything[0]["host_conversation_id"] in gold
         first_of_prefer += bool(preferred) and preferred[0]["host_conversation_id"] in gold
-        best = everything[0]["host_conversation_id"]
-        assert best in [c["host_conversation_id"] for c in preferred], "a better hit from elsewhere is on the page"
+        best = {c["host_conversation_id"] for c in everything[:1]}
+        assert best <= {c["host_conversation_id"] for c in preferred}, "a better hit from elsewhere is on the page"
     assert first_of_prefer >= first_of_all
 
 

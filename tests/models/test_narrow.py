@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall import prompts
-from recall.models.narrow import MOST_BYTES, citable_of, narrowed, passages
+from recall.models.narrow import FULL_CHARS, MOST_BYTES, citable_of, narrowed, passages, shortened
 from recall.models.request import AnalysisTask, ReduceTask, ShownEntry
 from recall.models.schemas import fault_of
 from recall.steps.evidence import locate, shown_in, verified
@@ -46,6 +46,27 @@ def test_without_ids_or_with_too_many_it_is_the_prompts_own() -> None:
     schema = prompts.load("analysis").schema
     assert narrowed(schema, ()) is schema
     assert narrowed(schema, tuple((str(n), ()) for n in range(MOST_BYTES))) is schema
+
+
+@pytest.mark.parametrize(
+    ("chars", "facets", "evidence", "findings"),
+    [(0, 1, 3, 2), (2400, 1, 3, 2), (4800, 2, 5, 3), (FULL_CHARS, 5, 12, 6), (9 * FULL_CHARS, 5, 12, 6)],
+)
+def test_a_short_request_gets_a_short_reply(chars: int, facets: int, evidence: int, findings: int) -> None:
+    schema = prompts.load("analysis").schema
+    sent = shortened(schema, chars)
+    citation = {"entry_id": "L1", "quote": "q"}
+    finding = {"statement": "It is so.", "status": "found", **citation}
+
+    def reply(*, more: int = 0, cited: int = 0, found: int = 0) -> dict[str, object]:
+        facet = {"title": "t", "description": "d", "aliases": []}
+        facet |= {"evidence": [citation] * (evidence + cited), "findings": [finding] * (findings + found)}
+        return {"summary": "s", "facets": [facet] * (facets + more)}
+
+    assert fault_of(sent, reply()) is None
+    for longer in (reply(more=1), reply(cited=1), reply(found=1)):
+        assert "maxItems" in str(fault_of(sent, longer))
+    assert schema == prompts.load("analysis").schema
 
 
 @given(st.text(st.sampled_from("ab. 。\n\t\"'é记;") | st.characters(exclude_categories=["Cs"]), max_size=700))

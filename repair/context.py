@@ -82,7 +82,8 @@ def compose(
 ) -> tuple[tuple[Message, ...], int]:
     """The messages of the next request, and their size: within the room, if that can be.
 
-    The newest record stays as it is: the child has not seen those answers yet.
+    The newest record stays: the child has not seen those answers yet. Where its calls are too long for the room that
+    the texts before leave, their arguments go, which the child wrote itself; never an answer.
     """
     if not records:
         return (first,), size_of(first, measure)
@@ -92,6 +93,10 @@ def compose(
     if len(kept) < len(records) or any(one is not other for one, other in zip(kept, records, strict=False)):
         said = _status(case, free, notes=True)
         kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure, seen=len(records) - 1)
+    if (over := size + measure(canonical_json(said)) - room) > 0:
+        size -= _size(kept[-1], measure)
+        kept[-1] = _without_arguments(kept[-1], over, measure)
+        size += _size(kept[-1], measure)
     messages = [first]
     for place, record in enumerate(kept, start=1):
         messages += record.messages(f"\n\n{said}" if place == len(kept) else "")
@@ -180,6 +185,18 @@ def _shrink(records: list[Record], case: Case, seen: int) -> int | None:
                 records[place] = replace(record, results=tuple(results))
                 return place
     return None
+
+
+def _without_arguments(record: Record, over: int, measure: Measure) -> Record:
+    """The turn without as many of its longest arguments as it is too long by."""
+    calls = list(record.turn.calls)
+    for place in sorted(range(len(calls)), key=lambda one: -measure(calls[one].arguments)):
+        if over <= 0:
+            break
+        left_out = canonical_json({"left_out": f"{len(calls[place].arguments)} characters"})
+        over -= measure(calls[place].arguments) - measure(left_out)
+        calls[place] = replace(calls[place], arguments=left_out)
+    return replace(record, turn=replace(record.turn, calls=tuple(calls)))
 
 
 def _covered(result: Result, case: Case) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from tests.repair.child import Child, Made, answers, errors
+from tests.repair.child import Child, Made, answers, errors, standing
 from tests.repair.test_changes import kilns
 from tests.repair.world import World
 
@@ -237,33 +236,34 @@ def test_a_small_room_audits_what_it_can_read_in_one_turn(world: World) -> None:
 
 
 def test_a_full_context_never_leaves_out_the_answer_to_the_last_turn(world: World) -> None:
-    """Also where that answer is nothing but the error that says so."""
+    """A proposal that is longer than the room that the texts leave: its answer is there, its own words are not."""
     topic = glowing(world)
-    turns: list[str] = []
+    words = {"description": "窑" * 500, "aliases": [f"{n:02}" + "窑" * 98 for n in range(12)], "reason": "clearer"}
+    wanted = {"redefinitions": [{"topic_id": topic, "title": "kilns"} | words]}
 
     def change(number: int, made: list[Made]) -> Sequence[Made]:
-        told = errors(child.requests[-1]) if number > 1 else []
-        if "context_full" in told:
-            read = [a for name, a, head in answers(child.requests[-1]) if "read_to" in head]
-            notes: list[Made] = [
-                ("repair_read", {k: a[k] for k in ("facet_id", "entry_id")} | {"remember": "glows"}) for a in read
-            ]
-            made = notes or made
-        elif number == 2:
-            made = [("repair_members", {"topic_id": topic}), ("repair_topics", {})]
-        turns.append(made[0][0] + json.dumps(made[0][1]))
-        return made
+        return _notes(child) or made
 
-    child = Child(redefinition(world, INTO, "kilns"), change=change)
-    model = world.remote(child)
+    child = Child(wanted, change=change)
+    world.remote(child)
 
-    world.done("repair", topic)
+    done = world.done("repair", topic)["runs"][0]["repair"]
 
-    assert any("context_full" in str(request.messages[-1]) for request in model.requests)
-    for request, turn in zip(model.requests[1:], turns, strict=False):
-        last = next(message for message in reversed(request.messages) if message["role"] == "assistant")
-        function = cast("Any", last)["tool_calls"][0]["function"]
-        assert function["name"] + function["arguments"] == turn
+    after_it = answers(child.requests[2])
+    assert after_it[0][0] == "repair_read"  # nothing stands in for what was read, so it is in sight still
+    name, arguments, head = after_it[-1]
+    assert (name, list(arguments)) == ("repair_propose", ["left_out"])
+    assert head["proposal_id"] == standing(child.requests[2])["proposal_id"]
+    assert (done["state"], done["receipts"]) == ("done", 8)
+    assert "kilns" in world.topics()
+
+
+def _notes(child: Child) -> list[Made]:
+    """A note for each text in sight, where the child was just told that no more fits."""
+    if child.requests[-1].messages[-1]["role"] != "tool" or "context_full" not in errors(child.requests[-1]):
+        return []
+    read = [a for name, a, head in answers(child.requests[-1]) if "read_to" in head]
+    return [("repair_read", {k: a[k] for k in ("facet_id", "entry_id")} | {"remember": "glows"}) for a in read]
 
 
 def test_long_entries_in_a_small_room_go_by_with_notes(world: World) -> None:
@@ -271,11 +271,7 @@ def test_long_entries_in_a_small_room_go_by_with_notes(world: World) -> None:
     topic = glowing(world)
 
     def change(number: int, made: list[Made]) -> Sequence[Made]:
-        if child.requests[-1].messages[-1]["role"] == "tool" and "context_full" in errors(child.requests[-1]):
-            read = [a for name, a, head in answers(child.requests[-1]) if "read_to" in head]
-            notes = [("repair_read", {k: a[k] for k in ("facet_id", "entry_id")} | {"remember": "glows"}) for a in read]
-            return notes or made
-        return made
+        return _notes(child) or made
 
     child = Child(redefinition(world, INTO, "kilns"), change=change)
     model = world.remote(child)

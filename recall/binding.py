@@ -16,6 +16,7 @@ from pathlib import Path
 from recall import folders, scope
 from recall.errors import ArgumentError, StateError
 from recall.folders import Folder
+from recall.hashing import derived_id
 from recall.hosts import marker
 from recall.hosts.place import (
     Sighting,
@@ -60,16 +61,18 @@ def bind(
     project: str | None = None,
     write_marker: bool = True,
     agreed: bool = False,
+    token: str | None = None,
 ) -> dict[str, object]:
     """Make a folder lead to a project: the one named, the one that its marker names, or a new one.
 
-    `agreed`: the user said yes to the marker. Raises ArgumentError `bind_refused`, `unknown_project`, `name_taken`,
+    `agreed`: the user asked for it in their own words; `token`: their yes to the question, carried back.
+    Raises ArgumentError `bind_refused`, `unknown_project`, `name_taken`,
     StateError `confirmation_required`.
     """
     target = _target(run.settings, here, folder)
     mark = write_marker and target.there
-    if mark and not agreed and target.marker is None:
-        raise _question(target)
+    if mark and not agreed and target.marker is None and token != _token(run.settings, target):
+        raise _question(run.settings, target)
     with run.database.write() as connection:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
         chosen, made = _project_for(connection, profile_no, here, target, name, project, run.clock())
@@ -317,10 +320,16 @@ def _refuse_other(target: _Target, project: Project) -> None:
         raise ArgumentError("bind_refused", message, "remove its .history-recall-id first, if it is no longer right")
 
 
-def _question(target: _Target) -> StateError:
+def _token(settings: Settings, target: _Target) -> str:
+    """Carries the user's yes back: it stands for the marker in exactly this folder."""
+    return derived_id("y", "marker", settings.profile, target.path)
+
+
+def _question(settings: Settings, target: _Target) -> StateError:
     message = f"Binding writes the file {marker.NAME} into {target.path}; the user has to agree"
-    hint_ = "ask the user, then ask again with confirm"
-    return StateError("confirmation_required", message, hint_, {"question": message, "folder": target.path})
+    hint_ = "ask the user, then ask again with the token as confirm"
+    data = {"question": message, "folder": target.path, "token": _token(settings, target)}
+    return StateError("confirmation_required", message, hint_, data)
 
 
 def _head(project: Project) -> dict[str, object]:

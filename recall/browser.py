@@ -68,6 +68,8 @@ def browse(
                 raise _no_topic(request.topic_id)
             return _answer("topics", 0, request, [], None, _NOTHING) | scope.as_json() | {"in_scope": 0}
         view = _View(connection, number, request, current, source_state, resume, scope)
+        if here.widest == "project" and request.topic_id is not None and not view.holds(request.topic_id):
+            raise _no_topic(request.topic_id)
         if scope.reason is not None:
             answer = view.nothing(scope.said)
         else:
@@ -106,6 +108,15 @@ class _View:
             return 0
         return catalogue.in_scope(self._connection, self._number, self._without, self._within)
 
+    def holds(self, topic_id: str) -> bool:
+        """Whether a conversation in scope is in the topic, or in what it became."""
+        topic = catalogue.topic(self._connection, self._number, topic_id)
+        if topic is None or self._scope.reason is not None:
+            return False
+        near = [topic_id, *catalogue.heirs(self._connection, topic["topic_no"])]
+        found = (catalogue.topic(self._connection, self._number, name) for name in near)
+        return any(self._of(one["topic_no"], ALWAYS, None, 0, 1) for one in found if one is not None)
+
     def nothing(self, message: str) -> dict[str, object]:
         """The answer where nothing can be in scope."""
         level = "topics" if self._request.topic_id is None else "conversations"
@@ -141,7 +152,9 @@ class _View:
         if self._request.history:
             return head | self._page(
                 "history",
-                lambda first, limit: catalogue.events(self._connection, self._number, number, first, limit),
+                lambda first, limit: catalogue.events(
+                    self._connection, self._number, number, self._within, first, limit
+                ),
                 topic_life.event,
                 _NO_EVENT,
             )
@@ -177,7 +190,7 @@ class _View:
     def _empty(self, level: str, nothing: str) -> str:
         """Why there is nothing on a page."""
         if nothing is _NOTHING or level == "history":
-            return nothing
+            return f"{nothing} in this project" if level == "history" and self._within.only else nothing
         if self._within.only and not self.in_scope:
             return "There are no other conversations in this project"
         window = self._request.window.words()
@@ -186,8 +199,11 @@ class _View:
         return f"{nothing}; the running conversation is left out" if self._without is not None else nothing
 
     def _conversations(self, topic_no: int, first: int, limit: int) -> list[sqlite3.Row]:
+        return self._of(topic_no, self._request.window, self._without, first, limit)
+
+    def _of(self, topic_no: int, window: Window, without: int | None, first: int, limit: int) -> list[sqlite3.Row]:
         return catalogue.conversations(
-            self._connection, self._number, topic_no, self._request.window, self._without, self._within, first, limit
+            self._connection, self._number, topic_no, window, without, self._within, first, limit
         )
 
     def _topic(self, row: sqlite3.Row) -> dict[str, object]:

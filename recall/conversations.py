@@ -6,6 +6,7 @@ of a copy that is longer than what is indexed.
 
 from __future__ import annotations
 
+import bisect
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,10 @@ from recall import scope as scopes
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
 from recall.hosts.reading import fingerprint
-from recall.index import jobs, projects, stored, tombstones
+from recall.index import jobs, listing, projects, stored, tombstones
 from recall.index.attribution import Belonging, Known, Seen, attribute
 from recall.index.database import Database, profile_number
+from recall.index.listing import Chosen, Line
 from recall.index.stored import Stored
 from recall.scope import ANYWHERE, Here, Scope
 from recall.settings import Settings
@@ -79,6 +81,11 @@ class Row:
     def is_indexed(self) -> bool:
         """Whether the index holds what is in this source, and no other source stands for it."""
         return self.state == "indexed" and self.copy_of is None and not self.running
+
+    @property
+    def line(self) -> Line:
+        """What a listing chooses it by."""
+        return Line(self.host, self.state, self.belonging[0], self.stored.git_group if self.stored else None)
 
     def _kept(self) -> Stored:
         if self.stored is None:
@@ -177,28 +184,31 @@ def conversations(
 ) -> dict[str, object]:
     """The `conversations` answer of contract.md: one page, newest first."""
     found, warnings = rows(settings, database)
+    lines = [row.line for row in found]
     with database.read() as connection:
         number = profile_number(connection, settings.profile)
         scope = scopes.resolve(connection, -1 if number is None else number, here, None, project)
         ids = {} if number is None else {p.project_no: p.project_id for p in projects.all_of(connection, number)}
-    in_scope = [row for row in found if _in_scope(row, scope)]
-    chosen = [row for row in in_scope if host in (None, row.host) and state in (None, row.state)]
-    key = ["conversations", settings.profile, host, state, scope.used, scope.project]
-    place = cursors.decode(cursor, key) if cursor else None
-    if place is not None:
-        seconds, rest, source = place if len(place) == 3 else (None, None, None)
-        after = (-cursors.whole_number(seconds) * _SECOND - cursors.whole_number(rest), str(source))
-        chosen = [row for row in chosen if (-row.modified_ns, row.source) > after]
-    page, more = chosen[:limit], len(chosen) > limit
+        key = ["conversations", settings.profile, host, state, scope.used, scope.project]
+        first = 0 if cursor is None else _place_after(cursors.decode(cursor, key), found)
+        chosen = listing.choose(connection, lines, scope.within, host=host, state=state, first=first, limit=limit + 1)
+    page, more = [found[place] for place in chosen.places[:limit]], len(chosen.places) > limit
     return {
         **scope.as_json(),
-        "in_scope": len(in_scope),
+        "in_scope": chosen.in_scope,
         "conversations": [row.as_json(ids.get(row.belonging[0] or 0)) for row in page],
-        "total": len(chosen) if place is None else None,
-        "message": _message(found, chosen, in_scope, scope),
+        "total": chosen.total if cursor is None else None,
+        "message": _message(len(found), chosen, page, scope),
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],
         "next_cursor": cursors.encode([*divmod(page[-1].modified_ns, _SECOND), page[-1].source], key) if more else None,
     }
+
+
+def _place_after(position: Sequence[object], found: Sequence[Row]) -> int:
+    """The place behind the row that a cursor names, also where that row is gone."""
+    seconds, rest, source = position if len(position) == 3 else (None, None, None)
+    after = (-cursors.whole_number(seconds) * _SECOND - cursors.whole_number(rest), str(source))
+    return bisect.bisect_right(found, after, key=lambda row: (-row.modified_ns, row.source))
 
 
 def coverage(found: Sequence[Row]) -> Mapping[str, Mapping[str, int]]:
@@ -243,14 +253,6 @@ def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], 
     return stored.all_of(connection, number), queued, places
 
 
-def _in_scope(row: Row, scope: Scope) -> bool:
-    if scope.used != "project":
-        return True
-    if scope.group is not None:
-        return row.stored is not None and row.stored.git_group == scope.group
-    return scope.project_no is not None and row.belonging[0] == scope.project_no
-
-
 def _state(item: Listed, found: Stored | None, queued: bool) -> str:
     if item.problem is not None:
         return _PROBLEM_STATES.get(item.problem.code, "unreadable")
@@ -279,15 +281,17 @@ def _replaceable(found: Stored, settings: Settings) -> bool:
     return found.extractive and not settings.offline
 
 
-def _message(found: Sequence[Row], chosen: Sequence[Row], in_scope: Sequence[Row], scope: Scope) -> str | None:
-    if chosen:
+def _message(found: int, chosen: Chosen, page: Sequence[Row], scope: Scope) -> str | None:
+    if page:
         return scope.said or None
     if scope.reason is not None:
         return scope.said
-    if found and not in_scope:
+    if found and not chosen.in_scope:
         return "There are no conversations in this project"
+    if chosen.total:
+        return "There are no more conversations"
     if found:
-        return f"None of the {len(found)} conversations is of that host and state"
+        return f"None of the {found} conversations is of that host and state"
     return "No conversations found; `history-recall sources list` says where they are looked for"
 
 

@@ -1,11 +1,14 @@
-"""Export: a topic or a conversation as cited Markdown or JSON, or the whole profile as a bundle for another machine."""
+"""Export: a topic or a conversation as cited Markdown or JSON, or the whole profile as a bundle for another machine.
+
+A conversation comes with its transcript: the entries of its active branch as `read` shows them, each with its id.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +20,26 @@ from recall.index import catalogue, reads
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.redact import RULES_VERSION, redact_text
 from recall.scope import Here
+from recall.shown import safe
+from recall.timewindow import iso
 
 _PAGE = 50
 
 
 def export(
-    database: Database, profile: str, here: Here, what: str | None, form: str, output: str | None
+    database: Database,
+    profile: str,
+    here: Here,
+    what: str | None,
+    form: str,
+    output: str | None,
+    *,
+    transcript: bool = True,
 ) -> dict[str, object]:
-    """The `export` answer: the text, or where it was written. Raises ArgumentError `not_found`, `usage`."""
+    """The `export` answer: the text, or where it was written. `transcript`: with that of a conversation.
+
+    Raises ArgumentError `not_found`, `usage`.
+    """
     with database.read() as connection:
         number = profile_number(connection, profile)
         if number is None:
@@ -32,8 +47,12 @@ def export(
         if what is None and form == "json":
             kind, text = "profile", json.dumps(bundle(connection, number, profile), ensure_ascii=False, indent=1)
         else:
-            kind, topics = _chosen(database, connection, number, profile, here, what)
-            text = _markdown(topics) if form == "md" else json.dumps(topics, ensure_ascii=False, indent=1)
+            row = None if what is None else reads.conversation(connection, number, what, None)
+            kind, topics = _chosen(database, connection, number, profile, here, what, row)
+            shown: Any = topics
+            if row is not None and kind == "conversation":
+                shown = _introduced(row, topics) | ({"transcript": _transcript(connection, row)} if transcript else {})
+            text = _markdown(shown) if form == "md" else json.dumps(shown, ensure_ascii=False, indent=1)
     written = None if output is None else _write(output, text)
     return {
         "kind": kind,
@@ -76,15 +95,20 @@ def _rows(connection: sqlite3.Connection, profile_no: int, table: Table, *, agai
 
 
 def _chosen(
-    database: Database, connection: sqlite3.Connection, profile_no: int, profile: str, here: Here, what: str | None
+    database: Database,
+    connection: sqlite3.Connection,
+    profile_no: int,
+    profile: str,
+    here: Here,
+    what: str | None,
+    row: sqlite3.Row | None,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """The topics with their conversations: one, those of one conversation, or all."""
+    """The topics with their conversations: one, those of one conversation (`row`), or all."""
     if what is None:
         every = list(_pages(database, profile, here, None))
         return "profile", [_topic(database, profile, here, topic["topic_id"]) for topic in every]
     if catalogue.topic(connection, profile_no, what) is not None:
         return "topic", [_topic(database, profile, here, what)]
-    row = reads.conversation(connection, profile_no, what, None)
     if row is None:
         message = f"There is no topic or conversation {what!r} in this profile"
         raise ArgumentError("not_found", message, "`browse` and `conversations` list them")
@@ -116,7 +140,59 @@ def _pages(database: Database, profile: str, here: Here, topic_id: str | None) -
             return
 
 
-def _markdown(topics: Iterable[Mapping[str, Any]]) -> str:
+def _introduced(row: sqlite3.Row, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A conversation with its topics."""
+    return {
+        "conversation_id": row["conversation_id"],
+        "host": row["host"],
+        "host_conversation_id": row["host_conversation_id"],
+        "title": safe(row["title"] or "", row["rules_version"]) or None,
+        "started_at": iso(row["started_at"]),
+        "last_active_at": iso(row["last_active_at"]),
+        "topics": topics,
+    }
+
+
+def _transcript(connection: sqlite3.Connection, row: sqlite3.Row) -> list[dict[str, Any]]:
+    """What was said on the active branch, as it may be shown."""
+    return [
+        {
+            "entry_id": entry["entry_id"],
+            "sha256": entry["sha256"],
+            "role": entry["role"],
+            "timestamp": iso(entry["at"]),
+            "status": entry["marks"].split(),
+            "text": safe(reads.text(connection, entry["entry_no"]), row["rules_version"]),
+        }
+        for entry in reads.active_entries(connection, row["conversation_no"])
+    ]
+
+
+def _markdown(shown: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> str:
+    """Topics, or a conversation with its topics and, where it is there, its transcript."""
+    if not isinstance(shown, Mapping):
+        return _told(shown)
+    identity = shown["conversation_id"]
+    day = (shown["last_active_at"] or "unknown")[:10]
+    lines = [f"# {_plain(shown['title'] or '(untitled)')} ({identity}, {day})", ""]
+    parts = ["\n".join(lines), _told(shown["topics"])]
+    if "transcript" in shown:
+        parts.append("\n".join(["# Transcript", "", *_spoken(identity, shown["transcript"])]))
+    return "\n".join(part for part in parts if part)
+
+
+def _spoken(conversation_id: str, entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Each entry under its id. Its text is quoted line by line: what is written in it stays inside of it."""
+    for entry in entries:
+        marks = [mark for mark in entry["status"] if mark != "active"]
+        about = ", ".join([entry["role"], entry["timestamp"] or "at an unknown time", *marks])
+        yield f"## [{conversation_id}/{entry['entry_id']}] {about}"
+        yield ""
+        yield from (f"> {line}".rstrip() for line in entry["text"].splitlines())
+        yield ""
+
+
+def _told(topics: Iterable[Mapping[str, Any]]) -> str:
     lines: list[str] = []
     for topic in topics:
         lines += [f"# {_plain(topic['title'])} ({topic['topic_id']})", ""]

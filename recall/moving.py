@@ -37,7 +37,7 @@ def move(run: Run, here: Here, conversation: str, project: str, *, with_cwd: boo
     """Put a conversation into a project; `""` takes it out of every one.
 
     `conversation`: our id, the host's id, HOST:ID, a path, or "current". Raises ArgumentError `not_found`,
-    `unknown_project`, `no_project`.
+    `unknown_project`, `no_project`, `scope_forbidden`.
     """
     named = _named(run, here, conversation)
     with run.database.write() as connection:
@@ -45,6 +45,8 @@ def move(run: Run, here: Here, conversation: str, project: str, *, with_cwd: boo
         target = scope.find(connection, profile_no, project, here) if project else None
         found = reads.conversation(connection, profile_no, "current", (named.host, named.identity))
         previous = _previous(connection, profile_no, named, found)
+        if here.widest == "project":
+            _refuse_beyond(connection, profile_no, here, previous, target)
         moved = _moved(connection, profile_no, named, found, target, run.clock())
         bump_generation(connection, profile_no)
     return {
@@ -80,6 +82,19 @@ def _named(run: Run, here: Here, conversation: str) -> _Named:
         message = f"There is no conversation {conversation!r} in profile {run.settings.profile!r}"
         hint = "`history-recall conversations` lists them; one that is not indexed is named HOST:ID"
         raise ArgumentError("not_found", message, hint) from error
+
+
+def _refuse_beyond(
+    connection: sqlite3.Connection, profile_no: int, here: Here, previous: str | None, target: Project | None
+) -> None:
+    """Who may look into one project only does not bring others' conversations in, nor itself into another one."""
+    current = scope.current_project(connection, profile_no, here)
+    own = None if current is None else current.project_id
+    if own is None or previous != own or (target is not None and target.project_id != own):
+        message = (
+            "The user's settings keep agents to the current project: only what is in it can be moved, and only out"
+        )
+        raise ArgumentError("scope_forbidden", message, "ask the user; the setting is projects.agent_scope")
 
 
 def _previous(connection: sqlite3.Connection, profile_no: int, named: _Named, found: sqlite3.Row | None) -> str | None:

@@ -195,11 +195,13 @@ def findings(connection: sqlite3.Connection, facet_nos: Iterable[int]) -> list[s
 
 
 def events(
-    connection: sqlite3.Connection, profile_no: int, topic_no: int, first: int, limit: int
+    connection: sqlite3.Connection, profile_no: int, topic_no: int, within: Within, first: int, limit: int
 ) -> list[sqlite3.Row]:
-    """The life of a topic and of those merged into it, oldest first, from `first` on."""
+    """The life of a topic and of those merged into it, oldest first, from `first` on. Within one project what its
+    conversations brought about: what else happened is told in the words of others.
+    """
     return connection.execute(
-        """
+        f"""
         WITH RECURSIVE family (topic_no) AS (
             SELECT :topic
             UNION
@@ -208,8 +210,15 @@ def events(
         SELECT v.*, t.topic_id, c.conversation_id
         FROM family AS f JOIN topics AS t USING (topic_no) JOIN topic_events AS v USING (topic_no)
         LEFT JOIN conversations AS c ON c.conversation_no = v.conversation_no
-        WHERE t.profile_no = :profile
+        WHERE t.profile_no = :profile AND {within.condition("c")}
         ORDER BY v.event_no LIMIT :limit OFFSET :first
         """,
-        {"topic": topic_no, "profile": profile_no, "first": first, "limit": limit},
+        {
+            "topic": topic_no,
+            "profile": profile_no,
+            "project": within.project_no,
+            "group": within.group,
+            "first": first,
+            "limit": limit,
+        },
     ).fetchall()

@@ -45,7 +45,9 @@ def _brief(session: Session, arguments: Arguments) -> Answer:
 def _export(session: Session, arguments: Arguments) -> Answer:
     what, output = _text(arguments, "what"), _text(arguments, "output")
     form = _text(arguments, "format") or ("json" if what is None else "md")
-    return exporting.export(session.for_reading(), session.settings.profile, session.here(), what, form, output)
+    transcript = not arguments.get("no_transcript")
+    database, profile = session.for_reading(), session.settings.profile
+    return exporting.export(database, profile, session.here(), what, form, output, transcript=transcript)
 
 
 def _import(session: Session, arguments: Arguments) -> Answer:
@@ -87,6 +89,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 choices=("md", "json"),
             ),
             Parameter("output", "The file to write (0600). Without it the text is the answer."),
+            Parameter("no_transcript", "Of a conversation only what was made of it, not what was said.", "flag"),
         ),
     ),
     Operation(

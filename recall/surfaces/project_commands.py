@@ -122,8 +122,8 @@ def _for_agents(session: Session, arguments: Arguments) -> Answer:
         return _list(session, arguments)
     if action == "decline":
         return _decline(session, arguments)
-    name, agreed = _text(arguments, "name"), bool(arguments.get("confirm"))
-    return binding.bind(session.run(), session.here(), None, name=name, agreed=agreed)
+    name, token = _text(arguments, "name"), _text(arguments, "confirm")
+    return binding.bind(session.run(), session.here(), None, name=name, token=token)
 
 
 _PROJECT = Parameter("project", "Its id, its name, or . for the current one.", positional=True, required=True)
@@ -211,7 +211,7 @@ FOR_AGENTS: tuple[Operation, ...] = (
         (
             Parameter("action", "What to do.", required=True, choices=("show", "bind", "decline")),
             Parameter("name", "What to call a new project."),
-            Parameter("confirm", "The person said yes.", "flag"),
+            Parameter("confirm", "The token of a confirmation_required answer: the person's yes to its question."),
         ),
     ),
 )

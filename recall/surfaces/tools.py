@@ -308,13 +308,16 @@ TOOLS: tuple[Tool, ...] = (
         "project",
         "Recall: the project of this folder",
         "show: the current project and the others. bind: make the current folder a project, which writes a marker file "
-        "into it; offer it when project_hint is there, and pass confirm only after the person's yes. decline: the "
-        "person said no; the offer is silent for 30 days.",
+        "into it; offer it when project_hint is there. If the answer is confirmation_required, put its question to the "
+        "person and pass its token as confirm only after their yes. decline: the person said no; the offer is silent "
+        "for 30 days.",
         shapes.PROJECT,
         (
             Argument("action", "What to do.", required=True),
             Argument("name", "bind: what to call a new project.", narrow=_TEXT),
-            Argument("confirm", "bind: the person said yes to the marker file."),
+            Argument(
+                "confirm", "bind: the token of a confirmation_required answer, after the person said yes.", narrow=_TEXT
+            ),
         ),
         read_only=False,
     ),

@@ -102,5 +102,31 @@ def test_a_topic_and_a_conversation_are_cited(person: Person) -> None:
     assert "Evidence: c_" in text
     conversation = person.done("search", "gearbox")["conversations"][0]["conversation_id"]
     exported = json.loads(person.done("export", conversation, "--format", "json")["text"])
-    assert {c["conversation_id"] for t in exported for c in t["conversations"]} == {conversation}
+    assert {c["conversation_id"] for t in exported["topics"] for c in t["conversations"]} == {conversation}
     assert person.refused("export", "t_nosuchthing0") == "not_found"
+
+
+def test_a_conversation_comes_with_its_transcript_and_every_entry_has_its_id(person: Person) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    said = [
+        ("Why does the keel crack?\n# No heading", f"For want of oil.\n```\nexport TOKEN={secret}\n```"),
+        ("Then oil it.", "The keel is oiled."),
+    ]
+    person.write(Log("keel0001", str(person.folder("app"))).talk(said))
+    person.index()
+    name = person.done("conversations")["conversations"][0]["conversation_id"]
+    entries = [one["entry_id"] for one in person.done("read", name)["fragments"]]
+    text = person.done("export", name)["text"]
+    lines = text[text.index("# Transcript") :].splitlines()
+    assert [line.split("]")[0] for line in lines if line.startswith("## ")] == [f"## [{name}/{one}" for one in entries]
+    assert [line for line in lines if line.startswith("#") and line.split(" ")[0] != "##"] == ["# Transcript"]
+    assert "> # No heading" in lines
+    assert secret not in text
+    assert "[REDACTED:" in text
+    whole = json.loads(person.done("export", name, "--format", "json")["text"])
+    assert [one["entry_id"] for one in whole["transcript"]] == entries
+    assert whole["topics"][0]["conversations"][0]["conversation_id"] == name
+    for form in ("md", "json"):
+        short = person.done("export", name, "--format", form, "--no-transcript")["text"]
+        assert "oil it" not in short
+        assert name in short

@@ -205,8 +205,13 @@ def test_an_agent_binds_only_with_the_users_yes(person: Person) -> None:
     asked = project(action="bind")
     assert asked.is_error
     assert asked.document["error"]["code"] == "confirmation_required"  # type: ignore[index]
-    assert not list(app.iterdir())
-    assert project(action="bind", confirm=True, name="Heron").document["name"] == "Heron"
+    token = asked.document["error"]["data"]["token"]  # type: ignore[index]
+    overrides["cwd"] = str(other := person.folder("other"))
+    for wrong in (token, "yes"):  # a yes is for the folder that was asked about
+        assert project(action="bind", confirm=wrong).document["error"]["code"] == "confirmation_required"  # type: ignore[index]
+    assert not list(app.iterdir()) + list(other.iterdir())
+    overrides["cwd"] = str(app)
+    assert project(action="bind", confirm=token, name="Heron").document["name"] == "Heron"
     assert [file.name for file in app.iterdir()] == [".history-recall-id"]
     assert project(action="show").document["current_project"]
     assert "until" in project(action="decline").document

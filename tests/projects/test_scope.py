@@ -8,6 +8,7 @@ from recall.errors import SourceError
 from recall.hosts import project_records
 from recall.run import Cancellation
 from recall.surfaces import tools
+from tests.indexing.product import Log
 from tests.projects.person import Person
 
 
@@ -121,6 +122,75 @@ def test_agents_do_not_go_beyond_their_scope(
     assert person.done("search", "gearbox", "--scope", "all")["in_scope"] == 3  # a person is not bound by it
 
 
+def test_an_agent_in_one_project_reads_nothing_of_another_whatever_it_names(
+    person: Person, places: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Conversations, entries, raw records and topics by their ids, and moves that would bring them in."""
+    hits = person.done("search", "gearbox", "--project", places["q"])["conversations"][0]
+    outside, entry = hits["conversation_id"], hits["entries"][0]["entry_id"]
+    inside = person.done("search", "gearbox", "--project", places["p"])["conversations"][0]["conversation_id"]
+    said = [("Which paint for the hull?", "Decided: two coats of epoxy primer, then blue enamel on the hull.")]
+    person.write(Log("inq00002", str(person.folder("q"))).talk(said))
+    person.index()
+    shared = {topic["topic_id"] for topic in person.done("browse", "--project", places["p"])["entries"]}
+    topics = person.done("browse", "--project", places["q"], "--limit", "50")["entries"]
+    alone = next(topic["topic_id"] for topic in topics if topic["topic_id"] not in shared)
+    monkeypatch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
+    overrides = {"cwd": places["cwd"], "current": "pi:inp00001"}
+
+    def code(name: str, **arguments: object) -> object:
+        answer = tools.call(f"history_recall_{name}", arguments, overrides, lambda _: None, Cancellation())
+        return answer.document["error"]["code"] if answer.is_error else None  # type: ignore[index]
+
+    assert code("read", conversation_id="current") is None
+    overrides.pop("current")
+    assert code("read", conversation_id=inside) is None
+    for more in ({}, {"entry_id": entry}, {"raw": True}):
+        assert code("read", conversation_id=outside, **more) == "scope_forbidden"
+        assert code("read_conversation", conversation_id=outside, **more) == "scope_forbidden"
+    assert code("browse", topic_id=alone) == "not_found"
+    assert code("browse", topic_id=alone, history=True) == "not_found"
+    for conversation, project in ((outside, places["p"]), ("pi:none0001", places["p"]), (inside, places["q"])):
+        assert code("move", conversation_id=conversation, project_id=project) == "scope_forbidden"
+    overrides["current"] = "pi:inp00001"
+    assert code("move", conversation_id="current", project_id=places["q"]) == "scope_forbidden"
+    overrides["cwd"] = str(person.folder("elsewhere"))
+    overrides.pop("current")
+    assert code("read", conversation_id=inside) == "scope_forbidden"  # no project is current: nothing is in scope
+    overrides["cwd"] = places["cwd"]
+    assert code("move", conversation_id=inside, project_id="") is None
+
+
+def test_the_life_of_a_topic_tells_an_agent_only_of_its_project(
+    person: Person, places: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = person.done("browse", "--scope", "project", "--cwd", places["cwd"])["entries"][0]["topic_id"]
+    everyone = {one["conversation_id"] for one in person.done("browse", topic, "--history")["entries"]}
+    mine = person.done("search", "gearbox", "--project", places["p"])["conversations"][0]["conversation_id"]
+    assert everyone > {mine}
+    monkeypatch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
+    arguments = {"topic_id": topic, "history": True}
+    told = tools.call("history_recall_browse", arguments, {"cwd": places["cwd"]}, lambda _: None, Cancellation())
+    assert {one["conversation_id"] for one in told.document["entries"]} == {mine}  # type: ignore[attr-defined]
+
+
+def test_conversations_are_chosen_before_they_are_cut_into_pages(person: Person, places: dict[str, str]) -> None:
+    for number in range(7):
+        person.talks(f"new{number}0001", person.folder("p"), "sail")
+        person.talks(f"out{number}0001", person.folder("q"), "sail")
+    asked = ["conversations", "--project", "Pine", "--state", "new", "--limit", "3"]
+    first = person.done(*asked)
+    assert (first["in_scope"], first["total"]) == (8, 7)
+    pages, seen = [first], [row["host_conversation_id"] for row in first["conversations"]]
+    while pages[-1]["next_cursor"]:
+        # Between the pages a conversation that was shown is indexed, and leaves the filter.
+        person.done("index", f"pi:{seen[-1]}")
+        pages.append(person.done(*asked, "--cursor", pages[-1]["next_cursor"]))
+        seen += [row["host_conversation_id"] for row in pages[-1]["conversations"]]
+    assert [len(page["conversations"]) for page in pages] == [3, 3, 1]
+    assert sorted(seen) == [f"new{number}0001" for number in range(7)]
+
+
 def test_a_cursor_belongs_to_its_scope(person: Person, places: dict[str, str]) -> None:
     first = person.done("search", "gearbox", "--limit", "1", "--cwd", places["cwd"])
     assert person.done("search", "gearbox", "--limit", "1", "--cwd", places["cwd"], "--cursor", first["next_cursor"])
@@ -130,8 +200,6 @@ def test_a_cursor_belongs_to_its_scope(person: Person, places: dict[str, str]) -
 def test_mentions_are_inferred_unless_that_is_off(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     heron = person.done("project", "create", "Heron")["project_id"]
     person.done("project", "create", "Stork")
-    from tests.indexing.product import Log
-
     person.write(Log("one00001", "/nowhere").talk([("In Heron the gearbox fails", "It does.")]))
     person.write(Log("two00001", "/nowhere").talk([("Heron or Stork?", "Heron.")]))
     person.write(Log("ai000001", "/nowhere").talk([("The gearbox fails", "As in Heron.")]))

@@ -123,7 +123,7 @@ class Curator:
             with translated(self._run.database.path):  # staging is SQLite too, and its disk can be full
                 reading = self._read(source, standing)
             analysis = await self._analyse(reading)
-            published, report, mended = await self._place_and_publish(reading, analysis, repair)
+            published, report, mended, uncompared = await self._place_and_publish(reading, analysis, repair)
         except BaseException as error:
             # Also after a cancel: the road has ended every request that it started before it raised.
             with contextlib.suppress(StateError):  # what went wrong is told; a dead owner's lease is free anyway
@@ -140,7 +140,7 @@ class Curator:
             report,
             self._road.calls - calls,
             dict(reading.redactor.counts),
-            reading.outline.warnings,
+            (*reading.outline.warnings, *_uncompared(uncompared)),
         )
 
     def _drop_replies(self, source: SourceRef) -> None:
@@ -222,8 +222,9 @@ class Curator:
 
     async def _place_and_publish(
         self, reading: _Reading, analysis: Analysis, repair: When
-    ) -> tuple[publish.Published, RepairReport, Mended]:
+    ) -> tuple[publish.Published, RepairReport, Mended, int]:
         """Place against the catalogue as it is, repair, publish; again where another run changed one of the topics.
+        Also how many pairs of findings had no room to be compared.
 
         Also where it made a topic and this one would make some too: they could be the same. On the last try that is
         let pass, for it is no conflict.
@@ -235,7 +236,8 @@ class Curator:
             try:
                 outcome = await self.repairer.mend(publication, reading.staging.text_of, repair)
                 self._progress(reading.source, "publishing", 0, 1, now=True)
-                return self._publish(reading, publication, placing, outcome, whole_catalogue=left > 0)
+                done = self._publish(reading, publication, placing, outcome, whole_catalogue=left > 0)
+                return (*done, placing.placement.uncompared)
             except StateError as error:
                 if error.code != "topic_state_changed" or left == 0:
                     raise
@@ -347,6 +349,14 @@ class Curator:
             lease.progress(
                 connection, self._profile_no, source.name, self._owner, stage, done, total, self._run.clock()
             )
+
+
+def _uncompared(pairs: int) -> tuple[SourceWarning, ...]:
+    """What an answer says of findings that the question which of two replaces the other had no room for."""
+    if not pairs:
+        return ()
+    message = f"{pairs} pairs of findings found no room in the question which of two replaces the other; neither does"
+    return (SourceWarning("findings_not_compared", 0, message),)
 
 
 def _opening_words(text: str | None) -> str | None:

@@ -306,9 +306,13 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where all facets of one conversation go. `versions` are those of the topics that were seen and chosen."""
+    """Where all facets of one conversation go. `versions` are those of the topics that were seen and chosen.
+
+    `uncompared`: pairs of findings for which there was no room in the question which of two replaces the other.
+    """
 
     placed: tuple[Placed, ...]
     drafts: tuple[Draft, ...]
     versions: Mapping[str, int]
     successions: tuple[Succession, ...] = ()
+    uncompared: int = 0

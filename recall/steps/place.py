@@ -71,7 +71,8 @@ async def place(
     """Where the facets of an analysis go. `catalogue`: every live topic of the profile, the oldest first.
 
     `findings`: what earlier conversations found, for the question which of two replaces the other. It is asked with the
-    last page, so it costs no request of its own, and only where an earlier finding speaks of the same things.
+    last page, and only where an earlier finding speaks of the same things; so it costs no request of its own, but for
+    one where topics fill that page. What finds no room even then is counted in `Placement.uncompared`.
     Raises ModelError or StateError; pages that were answered before that are cached.
     """
     if not analysis.facets:
@@ -81,7 +82,8 @@ async def place(
     choices, claims = await _choices(analysis.facets, catalogue, asker, meter, source, findings)
     placement = _placement(analysis.facets, choices, {card.topic_id: card.version for card in catalogue})
     topic_ids = [choice.topic_id for choice in choices]
-    return replace(placement, successions=succession.verified(claims, topic_ids, findings))
+    successions = succession.verified(claims, topic_ids, findings)
+    return replace(placement, successions=successions, uncompared=claims[0].left_out)
 
 
 def facet_card(facet: Facet) -> FacetCard:
@@ -148,15 +150,23 @@ async def _through(
     compare: Callable[[Collection[str], str], Compared],
 ) -> tuple[list[_Choice], Claims]:
     """Go through the catalogue page by page."""
+
+    async def shortlisted(page: tuple[TopicCard, ...], carried: Candidates) -> Candidates:
+        request = page_request(facets, page, carried, layout.detail, last=False)
+        judge = _shortlist(_visible(page, carried), layout.detail.carried, len(facets))
+        return await asker.ask(request, judge, source=source)
+
     carried: Candidates = tuple(() for _ in facets)
     for page in layout.pages[:-1]:
-        request = page_request(facets, page, carried, layout.detail, last=False)
-        carried = await asker.ask(
-            request, _shortlist(_visible(page, carried), layout.detail.carried, len(facets)), source=source
-        )
+        carried = await shortlisted(page, carried)
     page = layout.pages[-1]
     visible = _visible(page, carried)
     compared = compare(visible, pages.content(facets, page, carried, layout.detail))
+    if compared.left_out and page:
+        # Topics fill the last page: what came close goes on to one more, where there is room for findings.
+        carried, page = await shortlisted(page, carried), ()
+        visible = _visible(page, carried)
+        compared = compare(visible, pages.content(facets, page, carried, layout.detail))
     request = page_request(facets, page, carried, layout.detail, last=True, compared=compared)
     choices, said = await asker.ask(request, _decision(visible, len(facets)), source=source)
     decided = [

@@ -73,4 +73,8 @@ def placing(catalogue: Sequence[TopicCard], meter: Meter, *, before: int = 0) ->
     shown = len(pages.content(facets, (), ((),) * 5, fullest).encode())
     carried = sum(sorted(cards)[-fullest.carried * 5 :]) if count > 1 else 0
     each = max(overhead(prompt) for prompt in names) + shown + carried
-    return Bound(count, count * each + sum(cards) + compared)
+    bound = Bound(count, count * each + sum(cards) + compared)
+    if count == 1 and shown + sum(cards) + compared <= limit:
+        return bound
+    # Where topics fill the last page, findings have one more, with what was carried.
+    return bound + Bound(1, each + sum(sorted(cards)[-fullest.carried * 5 :]))

@@ -9,7 +9,7 @@ one project, is decided when it is published.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from recall import fence, segment
@@ -61,10 +61,11 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is shown, in its order; nothing where nothing is to be compared."""
+    """What is shown, in its order; nothing where nothing is to be compared. `left_out`: pairs without room."""
 
     own: tuple[Own, ...] = ()
     stored: tuple[StoredFinding, ...] = ()
+    left_out: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.own and self.stored)
@@ -111,6 +112,7 @@ def _fitting(
     chosen = NOTHING_COMPARED
     owns: set[int] = set()
     places: set[int] = set()
+    left_out = 0
     for _, place, n in pairs:
         more_own, more_stored = owns | {n}, places | {place}
         if len(more_own) > MOST or len(more_stored) > MOST:
@@ -118,7 +120,9 @@ def _fitting(
         shown = Compared(tuple(own[n] for n in sorted(more_own)), tuple(stored[p] for p in sorted(more_stored)))
         if sum(meter.measure(fence.sample(block)) for block in shown.blocks()) <= room:
             chosen, owns, places = shown, more_own, more_stored
-    return chosen
+        else:
+            left_out += 1
+    return replace(chosen, left_out=left_out)
 
 
 def verified(claims: Claims, topic_ids: Sequence[str | None], findings: Findings) -> tuple[Succession, ...]:

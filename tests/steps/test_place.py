@@ -18,8 +18,9 @@ from recall.models.request import ModelRequest, PlacementTask
 from recall.prompts import load
 from recall.steps import pages, planning
 from recall.steps.asking import room
-from recall.steps.place import DECIDING, SHORTLISTING, facet_card, place
-from recall.types import Analysis, Evidence, Facet, Placement, TopicCard
+from recall.steps.place import COMPARING, DECIDING, SHORTLISTING, facet_card, place
+from recall.steps.succession import Findings
+from recall.types import Analysis, Evidence, Facet, Finding, Placement, StoredFinding, TopicCard
 from tests.steps.asker import Answer, Asker, Bytes, page_of, size
 
 Like = Callable[[str, TopicCard], bool]
@@ -313,6 +314,71 @@ def test_what_placing_can_take_is_not_more_than_the_plan_says(
     bound = planning.placing(catalogue, meter)
     assert len(asker.sent) <= bound.calls
     assert sum(map(size, asker.sent)) <= bound.bytes
+
+
+OLD = "The retry limit of the collector is three attempts"
+NEW = "The retry limit of the collector is six attempts"
+
+
+def asked_of_findings(content: int, stored: int = 1) -> tuple[Placement, list[ModelRequest], int]:
+    """What placing comes to where an earlier finding says OLD and this conversation NEW, and what the plan said."""
+    catalogue = [card(number, "Collector retries" if number == 3 else "") for number in range(8)]
+    librarian = Librarian(lambda title, one: one.title == title)
+
+    def script(request: ModelRequest, complaint: str | None) -> Answer:
+        answer = dict(librarian(request, complaint))  # type: ignore[arg-type]
+        if request.prompt.name == COMPARING:
+            answer["supersedes"] = [{"own": 1, "stored": 1, "own_quote": NEW, "stored_quote": OLD}]
+        return answer
+
+    finding = Finding(NEW, "decided", Evidence("e1", "0" * 64, NEW, 0, len(NEW)))
+    [facet] = facets_of("Collector retries").facets
+    analysis = replace(facets_of(), facets=(replace(facet, findings=(finding,)),))
+    findings = Findings(
+        lambda ids: (
+            [StoredFinding(1, "t_000000000003", OLD, "decided", f"e{n}", 0, OLD, n) for n in range(stored)]
+            if "t_000000000003" in ids
+            else []
+        ),
+        lambda _: OLD,
+        lambda _: (NEW, "0" * 64),
+        lambda _: 9,
+    )
+    asker, meter = Asker(script), Bytes(OVERHEAD + content)
+    made = asyncio.run(place(analysis, catalogue, asker, meter, findings=findings))
+    bound = planning.placing(catalogue, meter)
+    assert len(asker.sent) <= bound.calls
+    assert sum(map(size, asker.sent)) <= bound.bytes
+    return made, asker.sent, len(pages.layout((facet_card(facet),), catalogue, meter, content).pages)
+
+
+def test_findings_are_asked_about_beside_the_last_page_where_there_is_room() -> None:
+    made, sent, layout = asked_of_findings(20_000)
+    assert [request.prompt.name for request in sent] == [COMPARING]
+    assert layout == 1
+    assert [one.quote for one in made.successions] == [NEW]
+    assert made.uncompared == 0
+
+
+@pytest.mark.parametrize("content", range(3300, 5200, 100))
+def test_findings_are_asked_about_on_a_page_of_their_own_where_topics_fill_the_last_one(content: int) -> None:
+    made, sent, layout = asked_of_findings(content)
+    assert len(sent) - layout in (0, 1)
+    assert [request.prompt.name for request in sent] == [SHORTLISTING] * (len(sent) - 1) + [COMPARING]
+    assert max(map(size, sent)) <= content + OVERHEAD
+    assert [one.quote for one in made.successions] == [NEW]
+    assert made.placed[0].topic_id == "t_000000000003"
+
+
+def test_some_of_these_pages_are_full() -> None:
+    """Or the test above would show nothing."""
+    assert any(len(sent) > layout for _, sent, layout in map(asked_of_findings, range(3300, 5200, 100)))
+
+
+def test_pairs_without_room_even_there_are_counted() -> None:
+    made, sent, layout = asked_of_findings(3000, stored=8)
+    assert made.uncompared > 0
+    assert len(sent) == layout + 1
 
 
 def test_the_offline_model_places_on_pages() -> None:

@@ -20,6 +20,7 @@ from recall.index import forget, lineage, reads, residue, tombstones
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.index.forget import Erased
 from recall.index.publish import bump_generation
+from recall.retelling import retell_topics
 from recall.run import Run, now_ms
 from recall.scope import Here
 from recall.settings import Settings
@@ -68,7 +69,7 @@ def plan(settings: Settings, database: Database, here: Here, wanted: Wanted) -> 
 
 
 def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
-    """Forget it, and prove it."""
+    """Forget it, prove it, and let the model that is set word the topics anew from what is left in them."""
     wanted.checked()
     unindexed = _unindexed(run.settings, run.database, wanted)
     with run.database.write() as connection:
@@ -91,6 +92,7 @@ def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
         "topics": done.topics,
         "backups": removed,
         "proof": _proof(run.database, done),
+        "words": retell_topics(run, profile_no, done.topics).as_json(),
     }
 
 

@@ -60,6 +60,7 @@ def answer(body: Mapping[str, Any]) -> str:
         "shortlist": _shortlist,
         "placement": _placement,
         "rewrite": _rewrite,
+        "retell": _retold,
     }
     return json.dumps(made[step(body)](blocks), ensure_ascii=False)
 
@@ -110,6 +111,12 @@ def _facet(entries: Sequence[Shown]) -> dict[str, Any]:
             }
         ],
     }
+
+
+def _retold(facets: Sequence[Shown]) -> dict[str, Any]:
+    """A card that names every facet it was made of."""
+    titles = [str(json.loads(facet.text)["title"]) for facet in facets]
+    return {"title": f"On {titles[0]}"[:100], "description": f"Told anew: {'; '.join(titles)}"[:500], "aliases": []}
 
 
 def _quote(entry: Shown) -> str:

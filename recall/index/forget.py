@@ -57,7 +57,7 @@ def erase(connection: sqlite3.Connection, profile_no: int, numbers: Sequence[int
     done.distinct = {word for word in had if not _elsewhere(connection, word)}
     for topic_no in touched:
         done.topics.append(_retell(connection, topic_no, now))
-    audits.queue(connection, profile_no, done.topics, now)  # a model, where one is set, words them anew in a repair
+    audits.queue(connection, profile_no, done.topics, now)  # a repair looks at what was made of them
     done.rows["scrubbed"] = _scrub(connection, profile_no, done.distinct)
     fulltext.refresh_topics(connection, profile_no)
     words.compact(connection, profile_no)

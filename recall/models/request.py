@@ -14,7 +14,7 @@ from recall.models.turns import ToolCall, ToolSpec, TurnRequest
 from recall.prompts import Prompt
 from recall.types import Role, TopicCard
 
-RequestKind = Literal["analysis", "map", "reduce", "final", "placement", "rewrite", "repair"]
+RequestKind = Literal["analysis", "map", "reduce", "final", "placement", "rewrite", "repair", "retell"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,15 @@ def _forget(answer: Answer) -> Iterable[str]:
         yield f"{'would remove' if answer['dry_run'] else 'removed'} the backup {one_line(path)}"
     if not answer["dry_run"]:
         yield from _proof(answer["proof"])
+        yield from _words(answer["words"])
+
+
+def _words(words: Answer) -> Iterable[str]:
+    if words["by_model"]:
+        yield f"{len(words['by_model'])} topics worded anew by the model ({words['calls']} requests)"
+    if words["extractive"]:
+        why = f" ({one_line(words['message'])})" if words["message"] else ""
+        yield f"{len(words['extractive'])} topics have the words of what is left in them{why}"
 
 
 def _proof(proof: Answer) -> Iterable[str]:

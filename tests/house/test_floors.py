@@ -68,6 +68,7 @@ FLOORS: dict[str, int] = {
     "recall.scoring": 7,
     "recall.rewriting": 7,
     "recall.indexer": 7,
+    "recall.retelling": 7,
     "recall.jobs": 7,
     "recall.search_request": 7,
     "recall.candidates": 7,

@@ -14,7 +14,7 @@ from recall.prompts import load
 from recall.types import FINDING_STATUSES
 from tests.steps.asker import facet, reply
 
-NAMES = ("analysis", "reduce", "placement", "shortlist", "rewrite")
+NAMES = ("analysis", "reduce", "placement", "shortlist", "rewrite", "retell")
 
 
 def nodes(schema: Mapping[str, object]) -> Iterator[Mapping[str, object]]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from recall import conversations, folders, scope
 from recall.errors import ArgumentError, SourceError
 from recall.hosts.place import is_here
-from recall.hosts.project_records import SWITCHERS
 from recall.hosts.reading import probe
 from recall.index import lineage, projects, reads
 from recall.index.database import ensure_profile, profile_number
@@ -22,6 +21,13 @@ from recall.index.projects import Project
 from recall.index.publish import bump_generation
 from recall.run import Run
 from recall.scope import Here
+
+# No host lets another program switch a conversation's directory. Hermes has a call for what runs inside it, which our
+# plugin makes for the running conversation; OMP a command of the person's.
+_SWITCHING = {
+    "hermes": "Only Hermes itself can switch the directory, of the conversation that runs in it",
+    "omp": "Only the person can switch the directory in OMP, by typing `/move {folder}`",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +144,6 @@ def _switched(run: Run, named: _Named, target: Project | None) -> dict[str, obje
     if path is None or named_folder is None or not is_here(named_folder):
         message = f"{paths[0]} is not there; the move holds, the directory stays"
         return {"switched": False, "code": "folder_missing", "message": message}
-    switch = SWITCHERS.get(named.host)
-    if switch is None:
-        message = f"{named.host} has no public call for it; the move holds, the directory stays"
-        return {"switched": False, "code": "unsupported", "message": message, "folder": path}
-    return switch(run.settings, named.identity, path)
+    said = _SWITCHING.get(named.host, "{host} has no way to switch it").format(host=named.host, folder=path)
+    code = "inside_only" if named.host in _SWITCHING else "unsupported"
+    return {"switched": False, "code": code, "message": f"{said}; the move holds, the directory stays", "folder": path}

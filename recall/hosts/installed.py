@@ -56,24 +56,32 @@ class Journal:
     def exists(self) -> bool:
         return self._path.exists()
 
+    @property
+    def brief(self) -> bool:
+        """Whether the user had the brief turned on. Raises ArgumentError `host_config`."""
+        return self._read()[1]
+
     def read(self) -> list[dict[str, str | None]]:
         """Path, what was there (base64, or null), the hash of what we wrote. Raises ArgumentError `host_config`."""
+        return self._read()[0]
+
+    def _read(self) -> tuple[list[dict[str, str | None]], bool]:
         if not self.exists:
-            return []
+            return [], False
         try:
-            files = json.loads(self._path.read_text(encoding="utf-8"))["files"]
-            return [dict(one) for one in files]
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+            return [dict(one) for one in found["files"]], bool(found.get("brief"))
         except (OSError, ValueError, KeyError, TypeError) as error:
             message = f"the journal of what was written for {self.host} cannot be read: {self._path}"
             raise ArgumentError("host_config", message, "take out by hand what it wrote: docs/hosts.md") from error
 
-    def write(self, files: Sequence[dict[str, str | None]]) -> None:
+    def write(self, files: Sequence[dict[str, str | None]], *, brief: bool = False) -> None:
         """Replace it, or remove it where nothing is left."""
         if not files:
             self._path.unlink(missing_ok=True)
             return
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _replace(self._path, json.dumps({"files": list(files)}, indent=1).encode(), 0o600)
+        _replace(self._path, json.dumps({"files": list(files), "brief": brief}, indent=1).encode(), 0o600)
 
 
 def plan(writes: Sequence[Write], journal: Journal) -> list[Planned]:
@@ -109,7 +117,7 @@ def _action(before: bytes | None, after: bytes) -> str:
     return "create" if before is None else "unchanged" if before == after else "change"
 
 
-def install(planned: Sequence[Planned], journal: Journal) -> None:
+def install(planned: Sequence[Planned], journal: Journal, *, brief: bool = False) -> None:
     """Write it. What is written is in the journal before the next file is touched."""
     entries = {str(entry["path"]): entry for entry in journal.read()}
     for one in planned:
@@ -120,7 +128,7 @@ def install(planned: Sequence[Planned], journal: Journal) -> None:
         kept = known["before"] if known else None if one.before is None else base64.b64encode(one.before).decode()
         made = known["made"] if known else _made(one.write.path.parent)
         entries[path] = {"path": path, "before": kept, "after": sha256(one.after).hexdigest(), "made": made}
-        journal.write(list(entries.values()))
+        journal.write(list(entries.values()), brief=brief)
         one.write.path.parent.mkdir(parents=True, exist_ok=True)
         _replace(one.write.path, one.after, None)
 
@@ -133,8 +141,10 @@ def uninstall(writes: Sequence[Write], journal: Journal) -> list[dict[str, str]]
     for entry in reversed(entries):
         path = Path(str(entry["path"]))
         done.append({"path": str(path), "action": _undo(path, entry, edits.get(str(path)))})
-    for entry in entries:
-        _remove_empty(Path(str(entry["path"])).parent, entry.get("made"))
+    made = [one for entry in entries if (one := entry.get("made")) is not None]
+    folders = {Path(str(entry["path"])).parent for entry in entries}
+    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
+        _remove_empty(folder, made)
     journal.write([])
     return done
 
@@ -165,8 +175,9 @@ def _made(folder: Path) -> str | None:
     return str(missing[-1]) if missing else None
 
 
-def _remove_empty(folder: Path, made: str | None) -> None:
-    while made is not None and folder.is_relative_to(made):
+def _remove_empty(folder: Path, made: Sequence[str]) -> None:
+    """Remove a folder that was made, and those above it that were, as far as nothing else is in them."""
+    while any(folder.is_relative_to(one) for one in made):
         try:
             folder.rmdir()
         except OSError:

@@ -13,15 +13,11 @@ from recall.hosts import host_projects
 from recall.hosts.host import HostProject
 from recall.settings import Settings
 
-__all__ = ["READERS", "SWITCHERS", "HostProject", "project_records"]
+__all__ = ["READERS", "HostProject", "project_records"]
 
 
 # Host -> what reads its records; [] where its store is not there. Raises SourceError for a store that cannot be read.
 READERS: dict[str, Callable[[Settings], Sequence[HostProject]]] = dict(host_projects.READERS)
-
-# Host -> its public call that switches a conversation's directory: (settings, the host's conversation id, folder) ->
-# {"switched": bool, "code": str or None, "message": str}. A host without one cannot.
-SWITCHERS: dict[str, Callable[[Settings, str, str], dict[str, object]]] = {}
 
 
 def project_records(settings: Settings, host: str) -> tuple[HostProject, ...]:

@@ -63,7 +63,8 @@ def _show(asked: Asked, answered: Answered, words: Sequence[str]) -> int:
         click.echo(json_text(answered.document))
     else:
         command = shlex.join(["history-recall", *render.again(words)])
-        click.echo(render.text(asked.operation.name, answered.document, command))
+        if said := render.text(asked.operation.name, answered.document, command):
+            click.echo(said)
     return answered.exit_code
 
 

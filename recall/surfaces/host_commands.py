@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from recall.errors import ArgumentError
 from recall.hosts.names import HOSTS
 from recall.settings import Settings
 from recall.surfaces.operations import Operation, Parameter
@@ -41,6 +42,7 @@ def _list(session: Session, _arguments: Arguments) -> Answer:
                 "program": program,
                 "installed": journal.exists,
                 "outdated": journal.exists and _outdated(session.settings, host, journal),
+                "brief": journal.brief,
                 "conversations": sum(counted.values()),
                 "indexed": counted.get("indexed", 0),
             }
@@ -52,7 +54,7 @@ def _outdated(settings: Settings, host: str, journal: Journal) -> bool:
     from recall.hosts import installed
     from recall.surfaces import host_packages
 
-    planned = installed.plan(host_packages.writes(host, settings), journal)
+    planned = installed.plan(host_packages.writes(host, settings, brief=journal.brief), journal)
     return any(one.action not in ("unchanged", "by_hand") for one in planned)
 
 
@@ -61,12 +63,18 @@ def _install(session: Session, arguments: Arguments) -> Answer:
     from recall.surfaces import host_packages
 
     host = str(arguments["host"])
+    brief = bool(arguments.get("brief"))
+    if brief and host not in host_packages.BRIEFED:
+        message = f"{host} has no place where a brief can begin a conversation"
+        known = ", ".join(host_packages.BRIEFED)
+        raise ArgumentError("usage", message, f"hosts that have: {known}; nothing was written")
     journal = _journal(session.settings, host)
-    planned = installed.plan(host_packages.writes(host, session.settings), journal)
+    planned = installed.plan(host_packages.writes(host, session.settings, brief=brief), journal)
     if not arguments.get("dry_run"):
-        installed.install(planned, journal)
+        installed.install(planned, journal, brief=brief)
     return {
         "host": host,
+        "brief": brief,
         "dry_run": bool(arguments.get("dry_run")),
         "command": host_packages.command(),
         "files": [_file(one) for one in planned],
@@ -103,7 +111,11 @@ OPERATIONS: tuple[Operation, ...] = (
         "hosts install",
         "Put the slash command and the tools into a host program; say what is written.",
         _install,
-        (_HOST, Parameter("dry_run", "Say what would be written, and write nothing.", "flag")),
+        (
+            _HOST,
+            Parameter("brief", "Begin each new conversation there with what `brief` says; off without it.", "flag"),
+            Parameter("dry_run", "Say what would be written, and write nothing.", "flag"),
+        ),
     ),
     Operation("hosts uninstall", "Take them out again; everything is as it was.", _uninstall, (_HOST,)),
 )

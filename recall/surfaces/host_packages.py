@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from recall import __version__
 from recall.hosts import edits, roots
 from recall.hosts.hermes import hermes_home
 from recall.hosts.installed import Write
@@ -34,16 +36,18 @@ def command() -> list[str]:
     return [os.path.abspath(found)] if found else [sys.executable, "-m", "recall"]
 
 
-def writes(host: str, settings: Settings) -> Sequence[Write]:
-    """Everything that installing writes for a host."""
+def writes(host: str, settings: Settings, *, brief: bool = False) -> Sequence[Write]:
+    """Everything that installing writes for a host. `brief`: conversations there begin with the block of `brief`."""
+    if host in BRIEFED:
+        return BRIEFED[host](settings, brief)
     return _HOSTS[host](settings)
 
 
-def _extension(host: str) -> Callable[[Settings], Sequence[Write]]:
-    def package(settings: Settings) -> Sequence[Write]:
+def _extension(host: str) -> Callable[[Settings, bool], Sequence[Write]]:
+    def package(settings: Settings, brief: bool) -> Sequence[Write]:
         folder = roots.omp_agent(settings) if host == "omp" else roots.pi_agent(settings)
         template = (_PACKAGES / "pi" / "history-recall.ts").read_text(encoding="utf-8")
-        data = json.dumps(_described() | {"host": host}, ensure_ascii=False)
+        data = json.dumps(_described() | {"host": host, "brief": brief}, ensure_ascii=False)
         return [Write(folder / "extensions" / "history-recall.ts", template.replace("__PACKAGE__", data))]
 
     return package
@@ -60,13 +64,13 @@ def _described() -> dict[str, object]:
     return named | {"command": command(), "description": description}
 
 
-def _hermes(settings: Settings) -> Sequence[Write]:
+def _hermes(settings: Settings, brief: bool) -> Sequence[Write]:
     home = hermes_home(settings) or settings.home / ".hermes"
     folder = home / "plugins" / NAME
     return [
         Write(folder / "plugin.yaml", (_PACKAGES / "hermes" / "plugin.yaml").read_text(encoding="utf-8")),
         Write(folder / "__init__.py", (_PACKAGES / "hermes" / "__init__.py").read_text(encoding="utf-8")),
-        Write(folder / "package.json", json.dumps(_described(), ensure_ascii=False, indent=1) + "\n"),
+        Write(folder / "package.json", _json(_described() | {"brief": brief})),
         Write(
             home / "config.yaml",
             put=lambda text: edits.enabling(text, NAME),
@@ -76,15 +80,24 @@ def _hermes(settings: Settings) -> Sequence[Write]:
     ]
 
 
-def _claude_code(settings: Settings) -> Sequence[Write]:
-    named = settings.host_variables.get("CLAUDE_CONFIG_DIR")
-    folder = roots.folder(settings, "CLAUDE_CONFIG_DIR", ".claude")
-    config = folder / ".claude.json" if named else settings.home / ".claude.json"
-    server = {"type": "stdio", "command": command()[0], "args": [*command()[1:], "mcp"], "env": {}}
+def _claude_code(settings: Settings, brief: bool) -> Sequence[Write]:
+    """A plugin where Claude Code loads it without a marketplace; the skill at its root is plain `/history-recall`."""
+    folder = roots.folder(settings, "CLAUDE_CONFIG_DIR", ".claude") / "skills" / NAME
+    manifest = (_PACKAGES / "claude" / "plugin.json").read_text(encoding="utf-8")
+    server = {"type": "stdio", "command": command()[0], "args": [*command()[1:], "mcp"]}
+    # Of a conversation that goes on, the program has shown it already.
+    said = f'[ "$HISTORY_RECALL_DISABLED" = 1 ] || {shlex.join([*command(), "brief", "--quiet"])}'
+    start = {"matcher": "startup|clear", "hooks": [{"type": "command", "command": said, "timeout": 60}]}
     return [
-        Write(folder / "skills" / NAME / "SKILL.md", _filled("skill.md")),
-        _member(config, ("mcpServers", NAME), server),
+        Write(folder / ".claude-plugin" / "plugin.json", manifest.replace("__VERSION__", __version__)),
+        Write(folder / "SKILL.md", _filled("skill.md")),
+        Write(folder / ".mcp.json", _json({"mcpServers": {NAME: server}})),
+        Write(folder / "hooks" / "hooks.json", _json({"hooks": {"SessionStart": [start]} if brief else {}})),
     ]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def _codex(settings: Settings) -> Sequence[Write]:
@@ -146,12 +159,15 @@ def _filled(name: str) -> str:
     return text.replace("__COMMAND__", " ".join(command())).replace("__CAPABILITY__", capability().strip())
 
 
-_HOSTS: Mapping[str, Callable[[Settings], Sequence[Write]]] = {
+# Those that can begin a conversation with the brief, where the user turns it on.
+BRIEFED: Mapping[str, Callable[[Settings, bool], Sequence[Write]]] = {
     "omp": _extension("omp"),
     "pi": _extension("pi"),
     "claude-code": _claude_code,
+    "hermes": _hermes,
+}
+_HOSTS: Mapping[str, Callable[[Settings], Sequence[Write]]] = {
     "codex": _codex,
     "gemini": _gemini,
-    "hermes": _hermes,
     "opencode": _opencode,
 }

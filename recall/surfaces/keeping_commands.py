@@ -39,7 +39,8 @@ def _forget_exit(answer: Arguments) -> int:
 def _brief(session: Session, arguments: Arguments) -> Answer:
     most = arguments.get("max_chars")
     request = brief.BriefRequest(_text(arguments, "project"), brief.CHARS if most is None else int(str(most)))
-    return brief.brief(session.for_reading(), session.settings.profile, request, session.here())
+    answer = brief.brief(session.for_reading(), session.settings.profile, request, session.here())
+    return answer | {"message": ""} if arguments.get("quiet") else answer
 
 
 def _export(session: Session, arguments: Arguments) -> Answer:
@@ -62,6 +63,9 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             Parameter("project", "The project that comes first: its id, its name, or . for the current one."),
             Parameter("max_chars", "At most so many characters (2000).", "number", minimum=300, maximum=48_000),
+            Parameter(
+                "quiet", "Print nothing where nothing matters: for a program that shows it at its start.", "flag"
+            ),
         ),
     ),
     Operation(

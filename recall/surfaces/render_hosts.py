@@ -14,8 +14,9 @@ def _list(answer: Answer) -> Iterable[str]:
     for row in answer["hosts"]:
         package = ("outdated: install again" if row["outdated"] else "installed") if row["installed"] else "-"
         program = one_line(row["program"] or "program not found")
+        package += ", brief" if row["brief"] else ""
         counts = f"{row['conversations']:>5} conversations, {row['indexed']} indexed"
-        yield f"{row['host']:<12} {package:<10} {counts}  {program}"
+        yield f"{row['host']:<12} {package:<16} {counts}  {program}"
     for warning in answer["warnings"]:
         yield f"note: {one_line(warning['message'])}"
 

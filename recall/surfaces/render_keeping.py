@@ -50,7 +50,8 @@ def _proof(proof: Answer) -> Iterable[str]:
 
 
 def _brief(answer: Answer) -> Iterable[str]:
-    yield visible(answer["text"] or answer["message"])
+    if said := answer["text"] or answer["message"]:
+        yield visible(said)
 
 
 def _export(answer: Answer) -> Iterable[str]:

@@ -7,12 +7,11 @@ import json
 import pytest
 
 from recall import moving
-from recall.hosts import project_records
 from recall.run import Cancellation, Progress
 from recall.scope import ANYWHERE
 from recall.surfaces import tools
 from tests.indexing.product import Log
-from tests.projects.person import Person
+from tests.projects.person import OMP, Person
 
 
 def call(name: str, **arguments: object) -> dict[str, object]:
@@ -152,20 +151,17 @@ def test_what_is_unknown_is_named(person: Person) -> None:
     assert person.refused("project", "move", "current", "") == "not_found"
 
 
-def test_with_cwd_says_what_became_of_it(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    p, q = two(person)
+def test_with_cwd_says_what_became_of_it(person: Person) -> None:
+    _, q = two(person)
     person.talks("pi000001", person.folder("p"), "gearbox")
+    person.talks("omp00001", person.folder("p"), "mast", OMP, title="x")
     person.index()
-    assert person.done("project", "move", "pi:pi000001", q, "--with-cwd")["cwd"]["code"] == "unsupported"
-    asked: list[tuple[str, str]] = []
-
-    def switch(_settings: object, identity: str, folder: str) -> dict[str, object]:
-        asked.append((identity, folder))
-        return {"switched": True, "code": None, "message": "switched"}
-
-    monkeypatch.setitem(project_records.SWITCHERS, "pi", switch)
-    assert person.done("project", "move", "pi:pi000001", p, "--with-cwd")["cwd"]["switched"]
-    assert asked == [("pi000001", str(person.folder("p")))]
+    folder = str(person.folder("q"))
+    asked = person.done("project", "move", "pi:pi000001", q, "--with-cwd")["cwd"]
+    assert (asked["switched"], asked["code"], asked["folder"]) == (False, "unsupported", folder)
+    asked = person.done("project", "move", "omp:omp00001", q, "--with-cwd")["cwd"]
+    assert (asked["switched"], asked["code"]) == (False, "inside_only")
+    assert f"`/move {folder}`" in asked["message"]
     q_folder = person.folder("q")
     for file in q_folder.iterdir():
         file.unlink()

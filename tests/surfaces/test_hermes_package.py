@@ -44,14 +44,14 @@ class Context:
 
 
 @pytest.fixture
-def load(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Context], Context]]:
+def load(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Context]]:
     """A function that registers the installed plugin with a context; its process ends with the test."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(home)
-    assert main(["hosts", "install", "hermes"]) == 0
     made: list[Any] = []
 
-    def loaded(context: Context) -> Context:
+    def loaded(context: Context, *words: str) -> Context:
+        assert main(["hosts", "install", "hermes", *words]) == 0
         spec = importlib.util.spec_from_file_location("plugin", home / ".hermes/plugins/history-recall/__init__.py")
         assert spec is not None
         assert spec.loader is not None
@@ -114,6 +114,20 @@ def test_the_hosts_model_is_lent(
     assert asked, said
     assert any("kiln" in str(message["content"]) for message in asked[0])
     assert "the model is asleep" in said or "model" in said
+    capsys.readouterr()
+
+
+def test_the_brief_stands_behind_the_text_where_it_was_turned_on(
+    home: Path, load: Callable[..., Context], capsys: pytest.CaptureFixture[str]
+) -> None:
+    context = load(Context(), "--brief")
+    first = context.hooks["pre_llm_call"]
+    assert first(is_first_turn=True, session_id="s") == {"context": capability()}, "nothing is indexed yet"
+    stores.pi(home)
+    assert main(["index-all"]) == 0
+    said = first(is_first_turn=True, session_id="s")["context"]
+    assert said.startswith(capability() + "\n<<<HISTORY ")
+    assert first(is_first_turn=False, session_id="s") is None
     capsys.readouterr()
 
 

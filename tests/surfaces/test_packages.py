@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,16 +13,15 @@ from typing import Any
 
 import pytest
 
+from recall import __version__
 from recall.hosts.names import HOSTS
 from recall.prompts import capability
 from recall.surfaces.cli import main
+from tests.hosts import stores
+from tests.shared import ROOT
 
 Answer = Callable[..., Any]
 CONFIGS = {
-    "claude-code": (
-        ".claude.json",
-        '{\n  "numStartups": 4,\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n',
-    ),
     "codex": (".codex/config.toml", '# mine\nmodel = "x"\n'),
     "gemini": (".gemini/settings.json", '{"theme": "GitHub"}'),
     "hermes": (".hermes/config.yaml", "model:\n  default: x # mine\nplugins:\n  enabled: [other]\n"),
@@ -105,11 +105,12 @@ def test_what_changed_since_loses_our_entry_only(host: str, home: Path, answer: 
 
 
 def test_a_server_that_the_person_added_is_the_persons(home: Path, answer: Answer) -> None:
-    path = home / ".claude.json"
+    path = home / ".gemini/settings.json"
+    path.parent.mkdir()
     path.write_text('{"mcpServers": {"history-recall": {"command": "mine"}}}')
-    done = answer("hosts", "install", "claude-code")
+    done = answer("hosts", "install", "gemini")
     assert {row["action"] for row in done["files"]} == {"create", "by_hand"}
-    answer("hosts", "uninstall", "claude-code")
+    answer("hosts", "uninstall", "gemini")
     assert json.loads(path.read_text())["mcpServers"]["history-recall"] == {"command": "mine"}
 
 
@@ -141,8 +142,69 @@ def test_what_stands_in_them(home: Path, answer: Answer) -> None:
     assert "history_recall_search" in [tool["name"] for tool in package["tools"]]
     server = tomllib.loads((home / ".codex/config.toml").read_text())["mcp_servers"]["history-recall"]
     assert os.path.isabs(server["command"])
-    assert json.loads((home / ".claude.json").read_text())["mcpServers"]["history-recall"]["args"][-1] == "mcp"
+    plugin = home / ".claude/skills/history-recall"
+    assert json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["history-recall"]["args"][-1] == "mcp"
+    manifest = json.loads((plugin / ".claude-plugin/plugin.json").read_text())
+    assert (manifest["name"], manifest["version"], manifest["skills"]) == ("history-recall", __version__, ["./"])
     extension = (home / ".omp/agent/extensions/history-recall.ts").read_text()
     assert "__PACKAGE__" not in extension
     assert "history_recall_move" in extension
     assert "plugins:\n  enabled:\n    - history-recall\n" in (home / ".hermes/config.yaml").read_text()
+
+
+BRIEFS = {
+    "claude-code": ".claude/skills/history-recall/hooks/hooks.json",
+    "omp": ".omp/agent/extensions/history-recall.ts",
+    "pi": ".pi/agent/extensions/history-recall.ts",
+    "hermes": ".hermes/plugins/history-recall/package.json",
+}
+
+
+def turned_on(host: str, text: str) -> bool:
+    if host == "claude-code":
+        return "SessionStart" in json.loads(text)["hooks"]
+    return '"brief": true' in text
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_nothing_is_said_at_the_start_unless_the_person_turns_it_on(host: str, home: Path, answer: Answer) -> None:
+    if host not in BRIEFS:
+        refused = answer("hosts", "install", host, "--brief", code=2)["error"]
+        assert (refused["code"], host in refused["message"]) == ("usage", True)
+        assert answer("hosts", "install", host)["brief"] is False
+        return
+    before = files(home)
+    path = home / BRIEFS[host]
+    answer("hosts", "install", host)
+    assert not turned_on(host, path.read_text())
+    answer("hosts", "install", host, "--brief")
+    assert turned_on(host, path.read_text())
+    row = next(row for row in answer("hosts", "list")["hosts"] if row["host"] == host)
+    assert (row["installed"], row["brief"], row["outdated"]) == (True, True, False)
+    answer("hosts", "install", host)
+    assert not turned_on(host, path.read_text())
+    answer("hosts", "install", host, "--brief")
+    answer("hosts", "uninstall", host)
+    assert files(home) == before
+
+
+def test_the_hook_of_claude_code_prints_the_brief_or_nothing(
+    home: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    answer("hosts", "install", "claude-code", "--brief")
+    hooks = json.loads((home / BRIEFS["claude-code"]).read_text())["hooks"]["SessionStart"]
+    command = hooks[0]["hooks"][0]["command"]
+
+    def said(**environment: str) -> str:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=home, env=os.environ | environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    assert said() == "", "nothing is indexed, and nothing is said of it"
+    stores.pi(home)
+    answer("index-all")
+    assert said().startswith("<<<HISTORY ")
+    assert "untrusted data" in said()
+    assert said(HISTORY_RECALL_DISABLED="1") == ""

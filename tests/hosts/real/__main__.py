@@ -12,13 +12,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+from recall import brief
 from recall.prompts import capability
 from recall.surfaces.agent_text import NOTICE
+from tests.hosts.real import together
 from tests.hosts.real.home import Failed, Home
 from tests.hosts.real.programs import PROGRAMS, CannotInstall, Program
 from tests.hosts.real.scripted_model import (
     ANSWER,
     MOVE,
+    MOVE_HERE,
     MOVED,
     PROJECT,
     QUESTION,
@@ -36,6 +39,7 @@ def main() -> int:
     given = parser.parse_args()
     chosen = [program for program in PROGRAMS if given.only is None or program.name in given.only]
     failures = [program.name for program in chosen if not _passes(program, given.cache.resolve())]
+    failures += _together(chosen, given.cache.resolve())
     _say(f"{len(chosen) - len(failures)} of {len(chosen)} did not fail" + (f"; failed: {failures}" if failures else ""))
     return 1 if failures else 0
 
@@ -43,6 +47,20 @@ def main() -> int:
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def _together(chosen: list[Program], cache: Path) -> list[str]:
+    """Two of those that are installed, at once on one index; what failed."""
+    pair = [program for program in chosen if program.is_installed(cache)][:2]
+    if len(pair) < 2:
+        return []
+    names = " and ".join(program.name for program in pair)
+    try:
+        _say(f"{names}: {together.run(pair[0], pair[1], cache)}")
+    except Failed as failure:
+        _say(f"{names}: FAILED: {failure}")
+        return [names]
+    return []
 
 
 def _passes(program: Program, cache: Path) -> bool:
@@ -116,9 +134,14 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
         left = sorted(set(home.files().items()) ^ set(before.items()))
         raise Failed(f"uninstalling did not leave the home as it was: {left[:10]}")
     home.run(["history-recall", "hosts", "install", program.name])
+    for command, wanted in program.loaded:
+        if wanted not in (said := home.run(command)):
+            raise Failed(f"`{' '.join(command)}` did not say {wanted!r}: {said[-800:]}")
     _recalls(program, home, model)
+    _begins_with_the_brief(program, home, model)
     _answers_slash(program, home, model)
     _moves(program, home)
+    _moves_itself(program, home)
     _is_not_indexed_again(home)
     home.run(["history-recall", "hosts", "uninstall", program.name])
     return "with its package a second conversation recalled the first, a third moved it; uninstalled without a trace"
@@ -158,6 +181,38 @@ def _moves(program: Program, home: Home) -> None:
     after = json.loads(home.run(search))["conversations"]
     if MOVED not in said or before or len(after) != 1:
         raise Failed(f"the conversation was not moved: {said[-1000:]}")
+
+
+def _moves_itself(program: Program, home: Home) -> None:
+    """The running conversation goes into the project; its directory goes along as far as the host lets it."""
+    if program.moved_itself is None:
+        return
+    elsewhere = home.folder / "work" / "ledger-kept"
+    elsewhere.mkdir()
+    home.run(["history-recall", "project", "bind", str(elsewhere), "--project", PROJECT, "--no-marker"])
+    said = home.run(program.ask(MOVE_HERE))
+    wanted = program.moved_itself.format(folder=elsewhere)
+    if MOVED not in said or wanted not in " ".join(said.split()):
+        raise Failed(f"moving the running conversation did not say {wanted!r}: {said[-1000:]}")
+    listed = json.loads(home.run(["history-recall", "conversations", "--host", program.name, "--json"]))
+    there = [row for row in listed["conversations"] if row["cwd"] == str(elsewhere)]
+    if program.name == "hermes" and len(there) != 1:
+        raise Failed(f"no conversation of it has the directory {elsewhere}")
+    _say(f"{program.name}: the running conversation moved itself: {wanted.replace(str(home.folder), '~')}")
+
+
+def _begins_with_the_brief(program: Program, home: Home, model: ScriptedModel) -> None:
+    """Only where the person turned it on."""
+    if not program.brief:
+        return
+    for words, wanted in ((["--brief"], True), ([], False)):
+        home.run(["history-recall", "hosts", "install", program.name, *words])
+        before = len(model.requests)
+        home.run(program.ask(QUESTION))
+        asked = [str(request) for _, request in model.requests[before:]]
+        if any(brief.NOTICE in text for text in asked) != wanted:
+            raise Failed(f"the brief was {'not ' if wanted else ''}among what the model was sent, {words}")
+    _say(f"{program.name}: the brief begins a conversation where it was turned on, and no other")
 
 
 def _is_not_indexed_again(home: Home) -> None:

@@ -27,9 +27,9 @@ class Home:
     def __init__(self, folder: Path, program: Program, cache: Path, port: int) -> None:
         self.folder = folder
         self.work = folder / "work" / "ledger"
-        self.work.mkdir(parents=True)
+        self.work.mkdir(parents=True, exist_ok=True)  # two programs can share a home
         command = folder / "bin" / "history-recall"
-        command.parent.mkdir()
+        command.parent.mkdir(exist_ok=True)
         command.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {sys.executable} -m recall "$@"\n')
         command.chmod(0o755)
         path = [str(command.parent), str(program.folder(cache)), os.environ["PATH"]]

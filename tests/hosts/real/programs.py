@@ -29,7 +29,9 @@ class Program:
     a question whose answer needs the tools: on a busy machine a server starts slowly. `slash` asks for
     `/history-recall status` without a terminal, or is how the program is started in one (`in_terminal`). Where the
     command is a skill, the model is told what to do (`skill`). `resumed`: the command that a hit gives, with a text
-    said in it without a terminal.
+    said in it without a terminal. `loaded`: commands of its own that see our package, and what they then say. `brief`:
+    it can begin a conversation with the brief. `moved_itself`: what the move of the running conversation says of its
+    directory, with {folder} in it.
     """
 
     name: str
@@ -45,16 +47,23 @@ class Program:
     skill: bool = False
     python: bool = False
     resumed: Callable[[str, str], str] | None = None
+    loaded: tuple[tuple[tuple[str, ...], str], ...] = ()
+    brief: bool = False
+    moved_itself: str | None = None
 
     def folder(self, cache: Path) -> Path:
         """Where its commands are, once it is installed."""
         return cache / self.name / ("bin" if self.python else "node_modules/.bin")
 
+    def is_installed(self, cache: Path) -> bool:
+        """Whether it was installed, by this run or an earlier one."""
+        return (cache / self.name / ".installed").exists()
+
     def install(self, cache: Path) -> None:
         """Install it, unless it is there. Raises CannotInstall."""
-        done = cache / self.name / ".installed"
-        if done.exists():
+        if self.is_installed(cache):
             return
+        done = cache / self.name / ".installed"
         done.parent.mkdir(parents=True, exist_ok=True)
         if self.python:
             _run([sys.executable, "-m", "venv", str(done.parent)], done.parent)
@@ -162,6 +171,8 @@ def _claude(_home: Path, port: int) -> Environment:
     }
 
 
+# As the server is called when it was added by hand, and as a plugin's.
+_CLAUDE_TOOLS = "mcp__history-recall,mcp__plugin_history-recall_history-recall"
 _CODEX_SERVER = "mcp_servers.history-recall"
 
 PROGRAMS: tuple[Program, ...] = (
@@ -170,12 +181,18 @@ PROGRAMS: tuple[Program, ...] = (
         ("@anthropic-ai/claude-code",),
         _nothing,
         _claude,
-        lambda text: ["claude", "-p", text, "--output-format", "json", "--allowedTools", "mcp__history-recall"],
+        lambda text: ["claude", "-p", text, "--output-format", "json", "--allowedTools", _CLAUDE_TOOLS],
         ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"],
         ["claude", "mcp", "remove", "--scope", "user", "history-recall"],
         resumed=lambda command, text: f"{command} -p {text} --output-format json",
         slash=("claude", "-p", "/history-recall status"),
         skill=True,
+        loaded=(
+            (("sh", "-c", "claude plugin validate ~/.claude/skills/history-recall"), "Validation passed\n"),
+            (("claude", "plugin", "list"), "history-recall@skills-dir"),
+            (("claude", "plugin", "details", "history-recall@skills-dir"), "MCP servers (1)  history-recall"),
+        ),
+        brief=True,
     ),
     Program(
         "codex",
@@ -201,6 +218,8 @@ PROGRAMS: tuple[Program, ...] = (
         lambda text: ["omp", "--model", "scripted/scripted", "-p", text, "--no-lsp", "--auto-approve"],
         resumed=lambda command, text: f"{command} --model scripted/scripted -p {text} --no-lsp --auto-approve",
         slash=("omp", "--model", "scripted/scripted", "-p", "/history-recall status", "--no-lsp", "--auto-approve"),
+        brief=True,
+        moved_itself="`/move {folder}`",
     ),
     Program(
         "pi",
@@ -210,6 +229,7 @@ PROGRAMS: tuple[Program, ...] = (
         lambda text: ["pi", "--provider", "scripted", "--model", "scripted", "-p", text],
         resumed=lambda command, text: f"{command} --provider scripted --model scripted -p {text}",
         slash=("pi", "--provider", "scripted", "--model", "scripted", "-p", "/history-recall status"),
+        brief=True,
     ),
     Program(
         "opencode",
@@ -230,6 +250,8 @@ PROGRAMS: tuple[Program, ...] = (
         resumed=lambda command, text: command.replace("hermes", f"hermes chat -Q --yolo -q {text}", 1),
         slash=("hermes", "chat"),
         in_terminal=True,
+        brief=True,
+        moved_itself="Hermes works in {folder}",
         python=True,
     ),
 )

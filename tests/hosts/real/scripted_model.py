@@ -25,6 +25,7 @@ RECALLED = "From the earlier conversation:"
 PROJECT = "ledger keeping"
 MOVE = f"Move the conversation about the ledger writer into the project {PROJECT}."
 MOVED = "It was moved."
+MOVE_HERE = f"Move this very conversation into the project {PROJECT}, with its directory."
 UNKNOWN = "Untitled work"
 
 Json = dict[str, Any]
@@ -74,13 +75,18 @@ def decide(turns: Sequence[Turn], tools: Sequence[Offered]) -> Reply:
     question, results = turns[asked[-1]].text, [turn.text for turn in turns[asked[-1] :] if turn.tool]
     for number in reversed(asked):  # hosts put notes of their own behind what the person said
         text = turns[number].text
-        if any(known in text for known in (RECALL, MOVE, QUESTION)):
+        if any(known in text for known in (RECALL, MOVE, MOVE_HERE, QUESTION)):
             question, results = text, [turn.text for turn in turns[number:] if turn.tool]
             break
     if RECALL in question:
         return _recall(results, tools)
     if MOVE in question:
         return _move(results, tools)
+    if MOVE_HERE in question:
+        if results:
+            return Reply(f"{MOVED} {results[-1]}")
+        here = {"conversation_id": "current", "project_id": PROJECT, "with_cwd": True}
+        return _calling("history_recall_move", here, tools)
     return Reply(ANSWER if QUESTION in question else UNKNOWN)
 
 

@@ -142,7 +142,7 @@ def _switched(args: dict[str, Any], result: dict[str, Any], session_id: str | No
     """The answer of a move; where the person wants the directory switched too, the host's own call is asked."""
     document = result.get("document")
     cwd = document.get("cwd") if isinstance(document, dict) else None
-    folder = cwd.get("folder") if isinstance(cwd, dict) and cwd.get("code") == "unsupported" else None
+    folder = cwd.get("folder") if isinstance(cwd, dict) and cwd.get("code") == "inside_only" else None
     if not folder or not session_id or args.get("conversation_id") != "current":
         return str(result["text"])
     try:
@@ -202,8 +202,18 @@ def register(ctx: Any) -> None:
         )
     ctx.register_command(NAME, command, description=PACKAGE["description"], args_hint="status | search WORDS | ...")
 
+    def brief(session_id: str | None) -> str:
+        try:
+            said = served.call("line", {"line": "brief --quiet"} | caller(session_id))
+        except RuntimeError:
+            return ""  # the conversation goes on without it
+        return str(said["text"]) if said["exit_code"] == 0 else ""
+
     def once(**about: Any) -> dict[str, str] | None:
         first = about.get("is_first_turn", not about.get("conversation_history"))
-        return {"context": PACKAGE["capability"]} if first else None
+        if not first:
+            return None
+        said = brief(about.get("session_id")) if PACKAGE["brief"] else ""
+        return {"context": PACKAGE["capability"] + ("\n" + said if said else "")}
 
     ctx.register_hook("pre_llm_call", once)

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 
 const PACKAGE: any = __PACKAGE__;
 const NAME = "history-recall";
+const BRIEF = "history-recall-brief";
 
 type Waiting = { resolve: (value: any) => void; reject: (error: Error) => void; progress?: (params: any) => void };
 
@@ -127,11 +128,28 @@ export default function (pi: any): void {
     },
   });
 
-  // The same bytes each time: the host may cache them.
-  pi.on("before_agent_start", (event: any) => {
+  const isNew = (ctx: any) => {
+    const entries: any[] = ctx?.sessionManager?.getEntries?.() ?? [];
+    return !entries.some((entry) => entry.customType === BRIEF || entry.message?.role === "assistant");
+  };
+  const brief = async (ctx: any): Promise<string> => {
+    try {
+      const said = await served.call("line", { line: "brief --quiet", ...caller(ctx) });
+      return said.exit_code === 0 ? said.text : "";
+    } catch {
+      return ""; // the conversation goes on without it
+    }
+  };
+
+  // The same bytes each time: the host may cache them. The brief, where the person turned it on, is a message of its own.
+  pi.on("before_agent_start", async (event: any, ctx: any) => {
     const given = event.systemPrompt;
-    if (Array.isArray(given)) return { systemPrompt: [...given, PACKAGE.capability] };
-    return typeof given === "string" ? { systemPrompt: `${given}\n\n${PACKAGE.capability}` } : undefined;
+    const answer: any = {};
+    if (Array.isArray(given)) answer.systemPrompt = [...given, PACKAGE.capability];
+    else if (typeof given === "string") answer.systemPrompt = `${given}\n\n${PACKAGE.capability}`;
+    const said = PACKAGE.brief && isNew(ctx) ? await brief(ctx) : "";
+    if (said) answer.message = { customType: BRIEF, content: said, display: true };
+    return answer;
   });
   pi.on("session_shutdown", () => served.stop());
 }

@@ -7,6 +7,7 @@ cannot be installed here is skipped with its reason, one that is installed has t
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -64,6 +65,7 @@ class Program:
         if self.is_installed(cache):
             return
         done = cache / self.name / ".installed"
+        shutil.rmtree(done.parent, ignore_errors=True)  # what a stopped installation left looks whole to npm
         done.parent.mkdir(parents=True, exist_ok=True)
         if self.python:
             _run([sys.executable, "-m", "venv", str(done.parent)], done.parent)

@@ -21,7 +21,7 @@ from recall.index.database import Database, profile_number
 from recall.index.successions import Replaced
 from recall.scope import ANYWHERE, Here, Scope
 from recall.shown import Resume, SourceState, introduce, no_resume, safe, state_by_stat
-from recall.timewindow import ALWAYS, Window, iso
+from recall.timewindow import ALWAYS, LEFT_OUT, Window, iso
 
 MOST, LIMIT, LATEST = 50, 10, 3
 _NOTHING = "Nothing is indexed in this profile yet: run index-all, or index FILE"
@@ -165,6 +165,7 @@ class _View:
             f"This topic was retired; its facets went to {', '.join(heirs)}"
             if heirs
             else "No conversation is in this topic",
+            number,
         )
 
     def _page(
@@ -173,6 +174,7 @@ class _View:
         fetch: Callable[[int, int], list[sqlite3.Row]],
         shape: Callable[[sqlite3.Row], dict[str, object]],
         nothing: str,
+        topic_no: int | None = None,
     ) -> dict[str, object]:
         request, first = self._request, 0
         question = ["browse", level, request.topic_id, request.window.start, request.window.end]
@@ -185,6 +187,8 @@ class _View:
         more = len(rows) > len(shown)
         next_cursor = cursors.encode([first + len(shown)], question, self._revision) if more else None
         message = "" if shown else self._empty(level, nothing)
+        if request.window and level != "history" and (left_out := self._left_out(topic_no)):
+            message = f"{message}. {left_out}" if message else left_out
         return _answer(level, self._revision, request, [shape(row) for row in shown], next_cursor, message)
 
     def _empty(self, level: str, nothing: str) -> str:
@@ -197,6 +201,11 @@ class _View:
         if window:
             nothing += f" with an entry in the time that was asked for ({window})"
         return f"{nothing}; the running conversation is left out" if self._without is not None else nothing
+
+    def _left_out(self, topic_no: int | None) -> str:
+        """What a window leaves out for having no time, in words."""
+        untimed = catalogue.untimed(self._connection, self._number, topic_no, self._without, self._within, LEFT_OUT)
+        return self._request.window.left_out(untimed)
 
     def _conversations(self, topic_no: int, first: int, limit: int) -> list[sqlite3.Row]:
         return self._of(topic_no, self._request.window, self._without, first, limit)

@@ -31,6 +31,7 @@ with would you your ll ve d m
 的时 如何 之前 后来 是不 不是 还是 当时 的是 了吗 是怎 么样
 """
 STOP_WORDS = frozenset(stem(word) for word in _STOP.split())
+MOST_PARTS, LONGEST_RUN = 6, 6  # of a query in two scripts that names things; a longer one is a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,26 @@ def cut(text: str) -> Query:
     )
 
 
+def mixed_parts(text: str) -> dict[str, Term]:
+    """The parts of a query that mixes scripts, each as it was typed and as a term; empty for all other queries.
+
+    Who types `kestrel 网关` names things that belong together. A sentence in both scripts does not: no entry has to
+    repeat its words.
+    """
+    parts: dict[str, Term] = {}
+    kinds: set[str] = set()
+    for word, typed in segment.spelled(text.replace(labels.FILL, " ")):
+        term = _phrase([word])
+        if term is None or _is_stop(term):
+            continue
+        if word.kind == "run" and len(typed) > LONGEST_RUN:
+            return {}
+        parts[typed] = term
+        if not typed.isdecimal():
+            kinds.add(word.kind)
+    return parts if {"word", "run"} <= kinds and len(parts) <= MOST_PARTS else {}
+
+
 def _signs(text: str) -> str:
     """What to look for where no word was typed, as it stands; empty where that would be in nearly every text."""
     bare = " ".join(_quoted(text)) if not _QUOTED.sub("", text).strip() else text.strip()
@@ -91,6 +112,20 @@ def _signs(text: str) -> str:
 def spelling(text: str) -> str:
     """A text folded for comparing letter for letter: accents, width and case away, white space even."""
     return " ".join(segment.plain(text).split())
+
+
+def holds(text: str, spellings: Sequence[str]) -> bool:
+    """Whether a text has each folded spelling, letter for letter. A long text is folded piece by piece."""
+    missing = set(spellings)
+    reach = max(map(len, missing), default=0)
+    before = ""
+    for piece in segment.pieces(text):
+        folded = f"{before} {spelling(piece)}" if before else spelling(piece)
+        missing = {each for each in missing if each not in folded}
+        if not missing:
+            break
+        before = folded[-reach:]
+    return not missing
 
 
 def _quoted(text: str) -> list[str]:

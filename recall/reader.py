@@ -193,9 +193,7 @@ class _Page:
     def _rows(self, start: int) -> Iterable[sqlite3.Row]:
         if self._middle is None:
             return reads.active_entries(self._connection, self._number, start=start)
-        rows = reads.around(
-            self._connection, self._number, self._middle, self._before, self._after
-        )
+        rows = reads.around(self._connection, self._number, self._middle, self._before, self._after)
         return [row for row in self._fitting(rows, self._middle) if row["seq"] >= start]
 
     def _fitting(self, rows: list[sqlite3.Row], middle: sqlite3.Row) -> list[sqlite3.Row]:

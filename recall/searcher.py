@@ -36,6 +36,7 @@ from recall.search_request import (
     in_force,
 )
 from recall.shown import Resume, SourceState, no_resume, state_by_stat
+from recall.timewindow import LEFT_OUT
 from recall.weights import WEIGHTS, Weights
 
 __all__ = [
@@ -92,6 +93,7 @@ def search(
         belongs = scopes.belongs_of(connection, number, scope)
         shown = Found(connection, request, found.queries, source_state, resume, belongs, found.replaced)
         in_scope = hits.in_scope(connection, filters)
+        untimed = request.window.left_out(hits.untimed(connection, filters, LEFT_OUT)) if request.window else ""
         next_cursor = None if last is None else cursors.encode([last], question, stamp)
         return _answer(
             request,
@@ -100,7 +102,7 @@ def search(
             conversations=[shown.conversation(group) for group in page],
             in_scope=in_scope,
             coverage=_coverage(found.bounded, hits.waiting(connection, number)),
-            message=_message(request, rewriting, found, scope, in_scope),
+            message=" ".join(filter(None, (_message(request, rewriting, found, scope, in_scope), untimed))),
             next_cursor=next_cursor,
         )
 

@@ -115,12 +115,17 @@ def _caseless(text: str) -> str:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in order."""
+    return (word for word, _ in spelled(text))
+
+
+def spelled(text: str) -> Iterator[tuple[Word, str]]:
+    """The same, each with its folded spelling."""
     for chunk in _CHUNK.findall(fold(text)):
         for kind, typed in _typed(chunk):
             if kind == "word":
-                yield Word(kind, *_compound(typed))
+                yield Word(kind, *_compound(typed)), typed
             else:
-                yield Word(kind, pairs(typed) if kind == "run" else (typed,), ())
+                yield Word(kind, pairs(typed) if kind == "run" else (typed,), ()), typed
 
 
 def _typed(chunk: str) -> Iterator[tuple[str, str]]:

@@ -31,15 +31,16 @@ def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> 
     """The window of at most `length` characters that holds most of what was asked for."""
     if len(text) <= length:
         return Snippet(text, 0)
-    searched = labels.blank(text[:_SEARCHED], role)
-    places = _places(searched, queries)
+    first = _part(text, queries) if len(text) > _SEARCHED else 0
+    searched = labels.blank(text[first : first + _SEARCHED], role)
+    places = [(first + place, term, weight) for place, term, weight in _places(searched, queries)]
     start = max(0, min(_densest(places, length), len(text) - length))
     if start > 0:
         start = _divide(text, range(start, min(start + _NEAR, len(text))), range(start, 0, -1))
         inked = text[start : start + _NEAR].lstrip()
         if inked and cut.may_cut(text, start + _NEAR - len(inked)) and start + _NEAR <= len(text):
             start += _NEAR - len(inked)
-        start = _whole_label(searched, start)
+        start = first + _whole_label(searched, start - first) if start >= first else start
     end = start + length
     if end < len(text):
         # White space at the end would be followed by an ellipsis.
@@ -47,6 +48,16 @@ def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> 
         end = start + len(text[start:end].rstrip()) or end
     end = min(end, len(text))
     return Snippet(text[start:end], start, start > 0, end < len(text))
+
+
+def _part(text: str, queries: Iterable[Query]) -> int:
+    """Where the part of a long text begins that is looked through: shortly before an exact spelling that stands deep
+    inside of it, else at the beginning.
+    """
+    lower = text.replace("\u0130", "i").lower()  # the one letter that grows when lowered
+    found = [lower.find(one) for query in queries for one in (*query.required_spellings, *query.exact)]
+    nearest = min((at for at in found if at >= 0), default=0)
+    return max(0, nearest - LENGTH) if nearest >= _SEARCHED - LENGTH else 0
 
 
 def _whole_label(searched: str, start: int) -> int:

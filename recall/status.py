@@ -17,9 +17,7 @@ from recall.settings import Settings
 from recall.timewindow import iso
 
 
-def status(
-    settings: Settings, database: Database, *, cost: bool = False, here: Here = ANYWHERE
-) -> dict[str, object]:
+def status(settings: Settings, database: Database, *, cost: bool = False, here: Here = ANYWHERE) -> dict[str, object]:
     """The `status` answer of contract.md. No model call, no write."""
     found, warnings = conversations.rows(settings, database)
     with database.read() as connection:

@@ -42,8 +42,16 @@ class Window:
         ends = (("from", self.start), ("before", self.end))
         return " ".join(f"{word} {iso(at)}" for word, at in ends if at is not None)
 
+    def left_out(self, untimed: int) -> str:
+        """What a message says of entries without a usable time, which no window has; `untimed`: LEFT_OUT at most."""
+        if not self or not untimed:
+            return ""
+        count = f"{untimed} or more" if untimed >= LEFT_OUT else str(untimed)
+        return f"{count} {'entry has' if untimed == 1 else 'entries have'} no usable time and cannot be in this window."
+
 
 ALWAYS = Window()
+LEFT_OUT = 1000  # entries without a time are counted up to this
 
 
 def parse(days: int | None, from_: str | None, to: str | None, now: int) -> Window:

@@ -129,6 +129,29 @@ def in_scope(connection: sqlite3.Connection, profile_no: int, without: int | Non
     return int(connection.execute(sql, _values(profile_no, ALWAYS, without, within)).fetchone()[0])
 
 
+def untimed(
+    connection: sqlite3.Connection,
+    profile_no: int,
+    topic_no: int | None,
+    without: int | None,
+    within: Within,
+    most: int,
+) -> int:
+    """How many entries have no time and so stand in no window, of a topic's conversations or of all; `most` at most."""
+    sql = f"""
+        SELECT count(*) FROM (
+            SELECT 1 FROM entries AS e JOIN conversations AS c USING (conversation_no)
+            WHERE e.at IS NULL AND e.chars > 0 AND c.profile_no = :profile
+              AND c.conversation_no IS NOT :without AND {within.condition("c")}
+              AND (:topic IS NULL OR c.conversation_no IN (
+                  SELECT f.conversation_no FROM memberships AS m JOIN facets AS f USING (facet_no)
+                  WHERE m.topic_no = :topic))
+            LIMIT :most)
+        """
+    values = _values(profile_no, ALWAYS, without, within) | {"topic": topic_no, "most": most}
+    return int(connection.execute(sql, values).fetchone()[0])
+
+
 def any_conversation(connection: sqlite3.Connection, profile_no: int) -> bool:
     """Whether anything is indexed in the profile."""
     row = connection.execute("SELECT 1 FROM conversations WHERE profile_no = ? LIMIT 1", (profile_no,)).fetchone()

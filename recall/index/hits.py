@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from recall import labels
 from recall.index.filters import Filters, same_record
+from recall.timewindow import ALWAYS
 
 
 def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sqlite3.Row]:
@@ -34,6 +36,15 @@ def searchable(connection: sqlite3.Connection, numbers: Iterable[int], most: int
         (most, json.dumps(list(numbers))),
     )
     return {row[0]: labels.blank(row[1], row[2]) for row in found}
+
+
+def lengths(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, int]:
+    """How many characters the texts of entries have, by number."""
+    found = connection.execute(
+        "SELECT e.entry_no, e.chars FROM json_each(?) AS chosen JOIN entries AS e ON e.entry_no = chosen.value",
+        (json.dumps(list(numbers)),),
+    )
+    return {row[0]: row[1] for row in found}
 
 
 def texts(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
@@ -124,6 +135,15 @@ def in_scope(connection: sqlite3.Connection, filters: Filters) -> int:
     """How many conversations the filters leave to be searched."""
     sql = f"SELECT count(*) FROM conversations AS c WHERE {filters.conversations()}"
     return int(connection.execute(sql, filters.values()).fetchone()[0])
+
+
+def untimed(connection: sqlite3.Connection, filters: Filters, most: int) -> int:
+    """How many entries the filters would let in if they had a time, which no window does; `most` at most."""
+    timeless = replace(filters, window=ALWAYS)
+    sql = f"""SELECT count(*) FROM (
+                  SELECT 1 FROM entries AS e JOIN conversations AS c USING (conversation_no)
+                  WHERE e.at IS NULL AND e.chars > 0 AND {timeless.entries()} LIMIT :most)"""
+    return int(connection.execute(sql, timeless.values() | {"most": most}).fetchone()[0])
 
 
 def waiting(connection: sqlite3.Connection, profile_no: int) -> int:

@@ -52,9 +52,7 @@ def current_number(connection: sqlite3.Connection, profile_no: int, current: tup
     return None if row is None else int(row["conversation_no"])
 
 
-def _one(
-    connection: sqlite3.Connection, condition: str, profile_no: int, names: tuple[str, str]
-) -> sqlite3.Row | None:
+def _one(connection: sqlite3.Connection, condition: str, profile_no: int, names: tuple[str, str]) -> sqlite3.Row | None:
     row: sqlite3.Row | None = connection.execute(
         f"SELECT * FROM conversations WHERE profile_no = :profile AND {condition} ORDER BY conversation_no LIMIT 1",
         {"profile": profile_no, "host": names[0], "id": names[1]},
@@ -203,6 +201,4 @@ def _leads_off(connection: sqlite3.Connection, conversation_no: int, entry_no: i
 
 def generation(connection: sqlite3.Connection, profile_no: int) -> int:
     """The profile's generation: goes up with every publication."""
-    return int(
-        connection.execute("SELECT generation FROM profiles WHERE profile_no = ?", (profile_no,)).fetchone()[0]
-    )
+    return int(connection.execute("SELECT generation FROM profiles WHERE profile_no = ?", (profile_no,)).fetchone()[0])

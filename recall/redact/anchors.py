@@ -27,6 +27,9 @@ DATA = re.compile(
     rf"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9]{{{LONGER},}}"
 )
 _END_OF_DATA = 40
+# Words of anchors that stand in every text: what stands beside them there is rarer.
+_COMMON = frozenset("in with get user create output sha".split())
+_SIGNS = "~$*\\<[{"
 
 
 class Hits(NamedTuple):
@@ -60,7 +63,8 @@ class Anchors:
         self, starts: Iterable[str], sought: Iterable[str], words: Iterable[str], inner: Iterable[str] = ()
     ) -> None:
         self._starts = Cores(starts, 1)
-        self._sought = Cores(sought, 2)
+        wanted = frozenset(sought)
+        self._sought = Cores(wanted, 2, _COMMON - wanted)
         self._words = Cores(words, 1)
         self._bare = _by_sign(anchor for anchor in self._sought.bare if anchor.isascii())
         self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
@@ -201,7 +205,7 @@ def _by_sign(
     """
     signs: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for anchor in anchors:
-        sign = next((sign for sign in "~$*\\<" if sign in anchor), anchor)
+        sign = next((sign for sign in _SIGNS if sign in anchor), anchor)
         signs[sign].append((anchor.index(sign), anchor))
     return tuple(
         (

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from . import rules_structure as rules
 from . import sentences
-from .extent import BARE, REACH, bare_end, closing
+from .extent import BARE, REACH, bare_end, closing, led_end, says
 from .names import NAME_ANCHORS, Name, judge
-from .proofs import ENOUGH, LINE_START, accept, accept_bare, spoken
+from .proofs import ENOUGH, LINE_START, accept, accept_bare, is_said_word, spoken
 from .rule import Span
 from .values import has_digit, is_phrase, is_plain_phrase
 
@@ -26,9 +26,10 @@ _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
 _SIGN = re.compile(r"[!@#$%^&*+=?~]")
 _SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
-_BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}$")
-_ARTICLES = frozenset(("the", "my", "our", "your", "its", "a", "an"))  # of the pattern above
+_BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an|as)\s(?:\w{1,20}\s){0,2}$")
+_ARTICLES = frozenset(("the", "my", "our", "your", "its", "a", "an", "as"))  # of the pattern above
 _BEFORE_NAME = (" ", "(", "为", "做", "当", "當", "為", "作", "を", "成", "的")
+_BARE_AS = re.compile(r"\sas\s(?!(?:the|my|our|your|its|a|an)\s)(?:\w{1,20}\s){0,2}$")
 _JOINED_WORDS = re.compile(r"[a-z]{3,12}_[a-z]{3,12}")
 _SPACE = re.compile(r"\s")
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$ñçãéèêáóúäöüß"
@@ -52,6 +53,9 @@ _SETTING = frozenset(
 _BESIDE_WORD_THAT_SETS = tuple(s for s in rules.SYNTAXES if s.name.startswith("spaced"))
 # The words that can begin what joins a name and a value in a sentence.
 _JOINING = frozenset(re.findall(r"[^\W\d_]+", rules.FIRST_WORDS.lower()))
+_NEXT_IN_LIST = re.compile(r"[\"'`]\s{0,8},\s{0,8}[\"'`]")
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})")
+_NO_LINE = re.compile(r"[\"'`(){}\[\]\\<>]|[,;]$|&\w+=")
 
 
 def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
@@ -135,9 +139,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
     if span is not None:
         yield span
         # a list of values, one after the other
-        while (more := re.compile(r"[\"'`]\s{0,8},\s{0,8}[\"'`]").match(text, span.end)) and text[
-            start:end
-        ].lower().rstrip("]\"'").endswith("s"):
+        while (more := _NEXT_IN_LIST.match(text, span.end)) and text[start:end].lower().rstrip("]\"'").endswith("s"):
             close = closing(text, more.end(), text[more.end() - 1])
             if close is None or not accept(text[more.end() : close], name, "sign", True):
                 return
@@ -152,8 +154,11 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
             low, high = next(behind.span(group) for group in ("v", "v2", "v3", "v4") if behind[group])
             said = text[low:high]
             closed = behind["v3"] is None or text[end : end + 1] == ")"
-            sure = _mixed(said) or behind["v4"] is not None or _JOINED_WORDS.fullmatch(said) is not None
+            snake = _JOINED_WORDS.fullmatch(said) is not None and _names_it(text, start, end)
+            sure = _mixed(said) or behind["v4"] is not None or snake
             if closed and not said.isalpha() and sure and spoken(text, high, said, name, True):
+                return Span(low, high, name.kind, WEIGHT)
+            if said.isalpha() and name.kind == "password" and _told_to_use(text, start, end) and is_said_word(said):
                 return Span(low, high, name.kind, WEIGHT)
     if (
         end >= len(text)
@@ -239,12 +244,23 @@ def _points_back(text: str, start: int) -> bool:
     return _BEHIND_SIGN.search(text, low, start) is not None
 
 
+def _names_it(text: str, start: int, end: int) -> bool:
+    """Whether the name stands for the value itself: `as password field` does not."""
+    return _BARE_AS.search(text, max(0, start - 50), start) is None or rules.SAID.match(text, end) is not None
+
+
+def _told_to_use(text: str, start: int, end: int) -> bool:
+    """Whether a sentence tells somebody to use the word in front of the name as what the name says."""
+    told = rules.USED_AS.search(text, max(0, start - 100), start)
+    return told is not None and rules.SAID.match(text, end) is not None
+
+
 def _mixed(value: str) -> bool:
     return has_digit(value) or _SIGN.search(value) is not None
 
 
 def _span(text: str, start: int, end: int, kind: str, quoted: bool) -> Span | None:
-    scheme = re.compile(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})").match(text, start, end)
+    scheme = _SCHEME.match(text, start, end)
     if scheme is not None:
         start = scheme.end()
     if not quoted and end - start >= ENOUGH:
@@ -256,15 +272,15 @@ def _span(text: str, start: int, end: int, kind: str, quoted: bool) -> Span | No
 def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | None:
     if syntax.proof == "line" and syntax.name == "assignment, tight" and LINE_START.search(before):
         whole = _REST_OF_LINE.match(text, start)
-        if whole is not None and not re.search(r"[\"'`(){}\[\]\\<>]|[,;]$|&\w+=", whole.group()):
-            return whole.end()
+        if whole is not None and not _NO_LINE.search(whole.group()):
+            return None if says(whole.group()) else whole.end()
     if syntax.name == "assignment, loose" and text[start - 2 : start] == ": " and LINE_START.search(before):
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and _ODD_QUOTE.fullmatch(whole.group()):
             return whole.end()
     close = bare_end(text, start)
     if close is None:
-        return None
+        return led_end(text, start) if syntax.proof == "line" and LINE_START.search(before) else None
     value = text[start:close]
     if syntax.stop:
         cut = min((at for at in (value.find(mark) for mark in syntax.stop) if at >= 0), default=len(value))
@@ -274,7 +290,8 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
 
 
 def _block(text: str, end: int, name: Name) -> Span | None:
-    block = rules.BLOCK.match(text, end)
+    ahead = text[end : end + 48]
+    block = rules.BLOCK.match(text, end) if "|" in ahead or ">" in ahead else None
     if block is not None and name.strength >= 2:
         indent, stop = block.group("indent"), block.end()
         while True:
@@ -290,7 +307,9 @@ def _block(text: str, end: int, name: Name) -> Span | None:
         if value and accept(value.split("\n", 1)[0].strip(), name, "weak" if name.strength == 3 else "secret", True):
             return Span(block.end(), block.end() + len(value), name.kind, WEIGHT)
         return None
-    here = rules.HEREDOC.match(text, end) or rules.TRIPLE.match(text, end)
+    here = rules.HEREDOC.match(text, end) if "<<" in ahead else None
+    if here is None and ('"""' in ahead or "'''" in ahead):
+        here = rules.TRIPLE.match(text, end)
     if here is not None and name.strength == 3:
         close = text.find(here.group("tag"), here.end(), here.end() + REACH)
         value = text[here.end() : close].strip() if close >= 0 else ""

@@ -37,6 +37,7 @@ _DATA = re.compile(r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?$")
 _ENTRY = re.compile(
     r"[ \t]+[\"']?[\w.\-]{1,80}[\"']?:[ \t]*[\"']?(?P<v>[^\s\"'#|>][^\s\"'#]*)[\"']?[ \t]*(?:#[^\n]*)?\r?$"
 )
+_RULE = re.compile(r"[\s>|│+:\-─┼=]{3,}")
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str]) -> Iterator[Span]:
@@ -90,7 +91,7 @@ def _table(text: str, hits: list[tuple[int, int]]) -> Iterator[Span]:
             line = text[position : line_end if line_end >= 0 else len(text)]
             if not position or len(line) > 4000:
                 break
-            if re.fullmatch(r"[\s>|│+:\-─┼=]{3,}", line):
+            if _RULE.fullmatch(line):
                 position = line_end + 1
                 if line_end < 0:
                     break

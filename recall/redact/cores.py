@@ -43,11 +43,13 @@ def trie(words: Iterable[str]) -> str:
 class Cores:
     """The cores of many anchors, and which of the anchors a word can have in it."""
 
-    def __init__(self, anchors: Iterable[str], shortest: int) -> None:
+    def __init__(self, anchors: Iterable[str], shortest: int, common: frozenset[str] = frozenset()) -> None:
+        """``common``: words that stand in every text; another word of an anchor, or a sign, is sought instead."""
         by_core: dict[str, list[_Core]] = defaultdict(list)
-        self.bare: list[str] = []  # anchors with less than that: they are sought in the whole text
+        self.bare: list[str] = []  # anchors without a word that is long and rare enough: sought in the whole text
         for anchor in anchors:
-            run = max(_WORD.finditer(anchor), key=lambda found: len(found.group()), default=None)
+            runs = [run for run in _WORD.finditer(anchor) if run.group() not in common]
+            run = max(runs, key=lambda found: len(found.group()), default=None)
             if run is None or len(run.group()) < shortest:
                 self.bare.append(anchor)
                 continue

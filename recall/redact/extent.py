@@ -3,7 +3,7 @@
 import re
 
 from .proofs import ENOUGH
-from .values import MARKS
+from .values import MARKS, has_letter, is_public_id, is_reference
 
 REACH = 8192
 _CJK = "\u2e80-\u30fb\u30fd-\u9fff\uac00-\ud7af\uff01-\uff65"
@@ -12,9 +12,19 @@ BARE = re.compile(
     rf"(?:[^\s\"'`<>|\\,;&(){{}}\[\]{_CJK}\x00]|\\(?![nrtu\"'`\\\s])|[,;|](?!\s|$|[\"'`]|{_PAIR}|\\[nrt])|&(?!\s|$|[\"'`]|\w{{1,8}};|#\d{{1,4}};|{_PAIR})|<(?![/a-zA-Z!])|>(?=\w)|[(\[{{](?=[^\s\"'])|[)\]}}](?=[\w!@#$%^*+=~\-])){{1,{ENOUGH}}}+"
 )
 
+# A password that begins in Chinese, Japanese or Korean: a few characters that are no part of a sentence, then letters and
+# digits to the end of it.
+_LED = re.compile(
+    r"(?P<cjk>[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6})(?P<v>(?=[^0-9\s]*[0-9][^0-9\s]*[0-9])[A-Za-z0-9!@#$%^&*_+.=~\-]{4,40})(?=[\s\"'`,;)，。、；）」]|$|\\n)"
+)
+_SAYS = frozenset(
+    "的了在用是为為就不存到从從把被请請需要和与與或及见見看无無没没有看共约第每至少多默认認于於此该該のはをがにでとも는은이가을를"
+)
 
 _TEMPLATE = re.compile(r"\{\{[^{}\n]{1,60}\}\}(?=\w)|<[a-z]{2,12}>(?=\w)")
 _CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_CUT_OFF = re.compile(r"[^\s\"'`,;]{3,}")
+_MORE = re.compile(r"\s*\S")
 
 
 def closing(text: str, start: int, quote: str) -> int | None:
@@ -41,8 +51,21 @@ def closing(text: str, start: int, quote: str) -> int | None:
         if (run <= depth and (run == depth or depth)) or (run - depth) % (2 * (depth + 1)) == 0:
             return at - min(run, depth)
         at = text.find(mark, at + 1, stop)
-    rest = re.compile(r"[^\s\"'`,;]{3,}").match(text, start, stop)
-    return rest.end() if rest is not None and not re.match(r"\s*\S", text[rest.end() : stop]) else None
+    rest = _CUT_OFF.match(text, start, stop)
+    return rest.end() if rest is not None and not _MORE.match(text[rest.end() : stop]) else None
+
+
+def says(value: str) -> bool:
+    """Whether a value begins as a sentence in Chinese, Japanese or Korean does."""
+    return value[:1] > "\u3040" and not _SAYS.isdisjoint(value[:2])
+
+
+def led_end(text: str, start: int) -> int | None:
+    """Where a bare value ends that begins in Chinese, Japanese or Korean."""
+    led = _LED.match(text, start)
+    if led is None or says(led["cjk"]) or is_reference(led["v"], False) or is_public_id(led["v"]):
+        return None
+    return led.end("v") if has_letter(led["v"]) else None
 
 
 def bare_end(text: str, start: int) -> int | None:

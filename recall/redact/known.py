@@ -16,6 +16,7 @@ FEW = 12
 LONGEST = 4000
 _WEAK_KINDS = frozenset(("session", "blob", "cookie", "env-value", "connection-string"))
 _WORDS = re.compile(r"[A-Za-z][a-z]*[0-9]{0,2}|[A-Z]+|[0-9.,:\- ]+|[\w.\-]+\.[a-z]{2,5}")
+_SIGN = re.compile(r"[!@#$%^&*+=?~]")
 
 
 def strong(value: str, kind: str) -> bool:
@@ -27,7 +28,7 @@ def strong(value: str, kind: str) -> bool:
         return False
     if _WORDS.fullmatch(value) or "/" in value[:1]:
         return False
-    return (has_digit(value) and has_letter(value)) or mixed(value) or re.search(r"[!@#$%^&*+=?~]", value) is not None
+    return (has_digit(value) and has_letter(value)) or mixed(value) or _SIGN.search(value) is not None
 
 
 class Known:

@@ -6,7 +6,7 @@ One word calls for each of them; what is read behind it is bounded, and each pla
 import re
 from collections.abc import Iterator
 
-from .names import Name, judge
+from .names import judge
 from .proofs import accept
 from .rule import QUOTE, Span
 from .values import PLACEHOLDER, entropy, has_digit, is_public_id, is_reference, is_weak_secret, looks_random
@@ -45,6 +45,8 @@ _COLON_LAST = re.compile(r":[ \t]*\r?\n")
 _LINE_MEMBER = re.compile(
     r"(?mi)^[ \t]*(?P<n>key|value|secret|default|result|data|plaintext):[ \t]+[\"']?(?P<v>[^\s\"'#|>&*!{\[][^\s\"'#]{7,2000})[\"']?[ \t]*\r?$"
 )
+_PLAIN_MEMBERS = frozenset(("value", "default", "plaintext"))
+_TYPED = re.compile(r"\b(?:type|sensitive)\b")
 _TYPE_IS = re.compile(r"type\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"'](?:random_|tls_|\w{0,40})$")
 _KEY_IS = re.compile(rf"(?:{QUOTE})\s{{0,4}}:\s{{0,4}}(?:{QUOTE})(?P<v>[^\"'\\\s]{{16,2000}})")
 _OBJECT_ABOVE = re.compile(rf"(?:{QUOTE})([\w.\-]{{2,40}})(?:{QUOTE})\s{{0,4}}:\s{{0,4}}\{{[^{{}}]{{0,300}}$")
@@ -177,10 +179,12 @@ def _members(text: str, hits: list[tuple[int, int]], typed: bool) -> Iterator[Sp
         if said is None or said.strength < 1:
             continue
         done = end
+        declared = said.strength == 3 and _TYPED.search(parent["b"]) is not None
         for member in _MEMBER.finditer(text, parent.start("b"), parent.end("b")):
             if member["n"].lower() in ("id", "hash") or is_reference(member["v"], True):
                 continue
-            if accept(member["v"], Name(said.kind, min(said.strength, 3)), "sign", True):
+            proof = "weak" if declared and member["n"].lower() in _PLAIN_MEMBERS else "sign"
+            if accept(member["v"], said, proof, True):
                 yield Span(member.start("v"), member.end("v"), said.kind, WEIGHT)
 
 

@@ -27,7 +27,7 @@ LINE_START = re.compile(
     r"(?:^|\\n)(?:\x1b\[[0-9;]*m)?(?:[ \t>+\-|#*$%]|\d{1,7}[:\t→|\-]|[\w./\-]{1,120}\.?\w*[:\-]\d{1,7}[:\-]|\w[\w.\-]{0,30}(?:=|>)\s)*+"
     r"(?:(?:export|set|setx|declare|local|readonly|typeset|env|ENV|ARG|SET|def|val|var|const|let|\$env:|-e|--env|--build-arg|-x|-gx|-D|Environment=|SetEnv|os\.environ)\s{0,3}[\"'\[(]?)*[\w.\-$]{0,60}$"
 )
-_EDGE = re.compile(r"[ \t]*(?:\r?\n|\\r|\\n|$|[\"'`](?:[ \t,]*(?:\n|$))|#)")
+_EDGE = re.compile(r"[ \t]*(?:\r?\n|\\r|\\n|$|[\"'`](?:[ \t,]*(?:\n|$))|#|(?<=[ \t]);[ \t])")
 _CONFIG_LINE = re.compile(r"\s*(?:\[[\w.\- ]+\]|[;#].*|[\w.\-]+\s*=\s*[^\"'(){}\[\]=]+)\r?")
 _STOP_WORDS = frozenset(
     "wrong incorrect correct right fine ok okay good bad weak strong short long empty blank missing required optional invalid valid "
@@ -51,6 +51,20 @@ _ISSUED = re.compile(
 _WORDS_JOINED = re.compile(r"[a-z]{3,}_[a-z]{3,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HOLLOW = re.compile(r"(?i).*(?:ed|ing|able|ible|ent|less|ful|ous|ly)$")
+_CODE = re.compile(r"\d{3}[- ]\d{3}|[a-z0-9]{4,6}-[a-z0-9]{4,6}")
+_SIGN = re.compile(r"[!@#$%^&*+=~?]")
+_WORDS_ONLY = re.compile(r"[a-z]{3,12}(?:_[a-z]{3,12}){1,3}")
+_SAYS_PASSWORD = re.compile(r"(?i).*(?:pass|pwd).*")
+_NEXT_ARGUMENT = re.compile(r"\s*(?:$|\n|\\n|--?\w|[\"'|&;<>)/]|\\\r?\n|https?:)")
+_NUMBERED = re.compile(r"[a-z_]+(?:_[a-z0-9]+)+|[a-z]{1,2}\d")
+_PAIR_BEFORE = re.compile(r"(?:^|\s)\w+=\S+\s+$")
+_PAIR_BEHIND = re.compile(r"\s+\w+=\S")
+_CALLED = re.compile(r"[A-Za-z_][\w.]*[(\[=:]")
+_OF_BASE64 = re.compile("[+=]")
+_EITHER = re.compile(r"[A-Za-z]+[-/][A-Za-z/-]+")
+_HYPHENED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
+_NO_VALUE_BEFORE = re.compile(r"(?i)(?:\bto\s|[=(]\s?)$")
+_ENDS = re.compile(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)")
 
 
 def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
@@ -61,7 +75,7 @@ def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
         return (
             (value.isdigit() and 4 <= len(value) <= 10)
             or (name.kind == "otp" and looks_secret(value))
-            or bool(re.fullmatch(r"\d{3}[- ]\d{3}|[a-z0-9]{4,6}-[a-z0-9]{4,6}", value))
+            or bool(_CODE.fullmatch(value))
         )
     if name.strength == 0:
         return _ISSUED.fullmatch(value) is not None and looks_random(value)
@@ -84,7 +98,7 @@ def _has_sign(value: str) -> bool:
     return (
         (has_digit(value) and has_letter(value))
         or odd(value)
-        or bool(re.search(r"[!@#$%^&*+=~?]", value))
+        or bool(_SIGN.search(value))
         or (len(value) >= 16 and looks_secret(value))
     )
 
@@ -99,7 +113,7 @@ def _two_words(value: str) -> bool:
     """Words joined by an underscore, none of which is one that says something about a secret."""
     words = value.lower().split("_")
     return (
-        re.fullmatch(r"[a-z]{3,12}(?:_[a-z]{3,12}){1,3}", value) is not None
+        _WORDS_ONLY.fullmatch(value) is not None
         and _STOP_WORDS.isdisjoint(words)
         and not any(_HOLLOW.match(word) for word in words)
         and is_weak_secret("".join(words), True)
@@ -145,36 +159,28 @@ def accept_bare(text: str, before: str, word: str, start: int, end: int, name: N
         )
         return at_edge and _has_sign(value) and sure and not value.startswith(("-", "=")) and "," not in value
     if syntax.proof == "lone":
-        return at_edge and (
-            looks_secret(value) or (bool(re.fullmatch(r"(?i).*(?:pass|pwd).*", word)) and _has_sign(value))
-        )
+        return at_edge and (looks_secret(value) or (bool(_SAYS_PASSWORD.fullmatch(word)) and _has_sign(value)))
     if syntax.proof == "flag":
         if _has_sign(value) or (value.isdigit() and len(value) >= 4):
             return True
         after = text[end : end + 12]
-        return (
-            not value.isupper()
-            and bool(re.match(r"\s*(?:$|\n|\\n|--?\w|[\"'|&;<>)/]|\\\r?\n|https?:)", after))
-            and not is_plain_number(value)
-        )
+        return not value.isupper() and bool(_NEXT_ARGUMENT.match(after)) and not is_plain_number(value)
     if is_plain_number(value):
         return name.kind == "password" and value.isdigit() and len(value) >= 4
     if _has_sign(value):
         # code has identifiers with digits; a secret word in them, or a call behind them, gives them away
-        return text[end : end + 1] not in ("(", ".") and not re.fullmatch(r"[a-z_]+(?:_[a-z0-9]+)+|[a-z]{1,2}\d", value)
+        return text[end : end + 1] not in ("(", ".") and not _NUMBERED.fullmatch(value)
     if syntax.name == "assignment, tight":
         loud = word.upper() == word and has_letter(word)
         delimited = text[end : end + 1] in (";", "&") or before.rstrip(" ").endswith((";", "&", "?"))
-        logged = (
-            re.search(r"(?:^|\s)\w+=\S+\s+$", before) is not None
-            or re.match(r"\s+\w+=\S", text[end : end + 40]) is not None
-        )
+        logged = _PAIR_BEFORE.search(before) is not None or _PAIR_BEHIND.match(text[end : end + 40]) is not None
         return loud or delimited or logged or (at_edge and LINE_START.search(before) is not None)
     if text[end : end + 1] in (",", ";", ")", "(", ".", "["):
         return ";" in text[end : end + 1] and before.rstrip().endswith(";")
     if not at_edge or not LINE_START.search(before):
         return False
-    if ":" in text[start - 3 : start] and "=" not in text[start - 3 : start]:
+    join = text[max(0, start - 42) : start].rstrip(" \t")[-2:]  # values are lined up behind their names
+    if ":" in join and "=" not in join:
         return True
     return word.isupper() or _among_config(text, start, end)
 
@@ -188,7 +194,7 @@ def _stands_out(value: str) -> bool:
         and value.upper() != value
         and looks_random(value)
         and not is_reference(value, False)
-        and re.match(r"[A-Za-z_][\w.]*[(\[=:]", value) is None
+        and _CALLED.match(value) is None
     )
 
 
@@ -219,15 +225,13 @@ def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
         return _ISSUED.fullmatch(value) is not None and looks_random(value)
     if name.strength == 1:
         return looks_random(value) and len(value) >= 12
-    if not verb and "/" in value and not re.search("[+=]", value):
+    if not verb and "/" in value and not _OF_BASE64.search(value):
         return False
     if value.isdigit():
         return verb and name.kind == "password" and len(value) >= 4
     if is_public_id(value) and name.strength < 3:
         return verb and name.kind in ("token", "api-key", "secret", "key") and _UUID.fullmatch(value) is not None
-    if (looks_secret(value) and not re.fullmatch(r"[A-Za-z]+[-/][A-Za-z/-]+", value)) or (
-        looks_random(value) and len(value) >= 10
-    ):
+    if (looks_secret(value) and not _EITHER.fullmatch(value)) or (looks_random(value) and len(value) >= 10):
         return verb or looks_random(value)
     if (
         name.kind == "password"
@@ -239,9 +243,14 @@ def spoken(text: str, end: int, value: str, name: Name, verb: bool) -> bool:
         return verb
     if has_digit(value) and has_letter(value) and len(value) >= 6 and name.strength == 3 and not is_public_id(value):
         return verb
-    if verb and name.kind == "password" and len(value) >= 3 and re.fullmatch(r"[A-Za-z]+(?:-[A-Za-z]+)*", value):
-        if re.search(r"(?i)(?:\bto\s|[=(]\s?)$", text[max(0, end - len(value) - 4) : end - len(value)]):
+    if verb and name.kind == "password" and len(value) >= 3 and _HYPHENED.fullmatch(value):
+        if _NO_VALUE_BEFORE.search(text[max(0, end - len(value) - 4) : end - len(value)]):
             return False
-        ends = re.match(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)", text[end : end + 4]) is not None
-        return ends and value.lower() not in _STOP_WORDS and not _HOLLOW.match(value) and is_weak_secret(value, False)
+        ends = _ENDS.match(text[end : end + 4]) is not None
+        return ends and is_said_word(value)
     return False
+
+
+def is_said_word(value: str) -> bool:
+    """A word that says nothing about a secret, so that it may be one."""
+    return value.lower() not in _STOP_WORDS and not _HOLLOW.match(value) and is_weak_secret(value, False)

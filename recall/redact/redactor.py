@@ -24,6 +24,7 @@ Cut = tuple[int, int, str]
 ROUNDS = 6
 WINDOW = 1 << 20
 MARGIN = 1 << 14
+NEAR = 1 << 11  # so far on both sides of what was replaced a text is read again; twice that is the margin then
 DEPTH = 200
 # Short strings in which nothing was found are remembered: types, names and paths come again and again.
 SHORT, MOST_PLAIN = 200, 4096
@@ -69,9 +70,9 @@ class Redactor:
         if text in self._plain and next(self._values.find(text), None) is None:
             return text
         cuts: list[Cut] = []
-        areas = _windows(len(text))
+        areas, margin = _windows(len(text)), MARGIN
         for _ in range(ROUNDS):
-            found = list(_found(text, areas))
+            found = list(_found(text, areas, margin))
             if not found and len(self._values):
                 found = [(s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text)]
             if not found:
@@ -81,7 +82,7 @@ class Redactor:
             way = _Way(cuts)
             made, stood, text = self._replaced(text, found, way, at)
             cuts = _compose(cuts, made, way)
-            areas = _around(stood, len(text))
+            areas, margin = _around(stood, len(text)), 2 * NEAR
         return text
 
     def _replaced(self, text: str, found: Iterable[Found], way: "_Way", at: str) -> tuple[list[Cut], list[int], str]:
@@ -265,11 +266,11 @@ def _windows(length: int) -> list[tuple[int, int]]:
 
 def _around(stood: list[int], length: int) -> list[tuple[int, int]]:
     """Where a long text has to be read again: near what was replaced, for only there it reads differently."""
-    if length <= 4 * MARGIN:
+    if length <= 8 * NEAR:
         return _windows(length)
     areas: list[tuple[int, int]] = []
     for place in stood:
-        low, high = max(0, place - MARGIN // 2), min(length, place + MARGIN // 2)
+        low, high = max(0, place - NEAR), min(length, place + NEAR)
         if areas and low <= areas[-1][1] and high - areas[-1][0] <= WINDOW:
             areas[-1] = (areas[-1][0], high)
         else:
@@ -277,21 +278,19 @@ def _around(stood: list[int], length: int) -> list[tuple[int, int]]:
     return areas
 
 
-def _found(text: str, areas: list[tuple[int, int]]) -> Iterator[Found]:
+def _found(text: str, areas: list[tuple[int, int]], margin: int) -> Iterator[Found]:
     """Start, end, secret, kind and note of all that begins in one of the areas; each is read with a margin on both sides."""
     done = 0
     for low, high in areas:
         if high <= done:
             continue
-        # what is read again is near what was replaced: half the margin is as far as nearly all rules look
-        margin = MARGIN if high - low >= WINDOW or len(areas) == 1 else MARGIN // 2
-        base = max(0, low - margin)
+        base, behind = max(0, low - margin), margin
         while True:
-            view = View(text[base : high + margin])
+            view = View(text[base : high + behind])
             found = engine.find(view.text, view.beyond)
-            if high + margin >= len(text) or not found or found[-1][0].end < len(view.text):
+            if high + behind >= len(text) or not found or found[-1][0].end < len(view.text):
                 break
-            margin *= 8  # what was found reaches the end of what was read: it may go on
+            behind *= 8  # what was found reaches the end of what was read: it may go on
         for span, note in found:
             start, end = view.original(span.start, span.end)
             if max(low, done) <= base + start < high:

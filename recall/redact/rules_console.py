@@ -161,6 +161,14 @@ CONSOLE_RULES: tuple[Rule, ...] = (
         60,
     ),
     _rule(
+        "code that opens",
+        "pin",
+        "unlock code|unlocking code|lock code|door code|gate code|alarm code|locker code|garage code|puk code|activation code|pairing code|voicemail code|解锁码|开锁码|门禁码|开门码",
+        rf"(?:(?:unlock(?:ing)?|lock|door|gate|alarm|locker|garage|puk|activation|pairing|voicemail)\scode(?:\s(?:for|of|to|on)(?:\s[\w'’\-]{{1,20}}){{1,4}}?)?(?:\s(?:is|was)(?:\snow)?:?|\s?[:=])|(?:解锁|开锁|门禁|开门)码\s?(?:是|为|:|=)?)"
+        rf"\s{{0,4}}(?:{QUOTE})?(?P<v>\d{{4,10}}[#*]?|(?-i:(?=[A-Z\-]*\d)(?=[\d\-]*[A-Z])[A-Z0-9]{{3,8}}(?:-[A-Z0-9]{{2,8}}){{0,5}}))(?![\w%\-])",
+        None,
+    ),
+    _rule(
         "code that is yours",
         "otp",
         "is your",
@@ -208,6 +216,13 @@ CONSOLE_RULES: tuple[Rule, ...] = (
         "$ansible_vault;",
         rf"\$ansible_vault;[\d.]{{1,6}};aes\d{{0,3}}(?:;[\w.\-]{{1,60}})?(?P<v>(?:(?:{_NL}|[ \t>|+]){{1,40}}[0-9a-f]{{32,}}){{1,400}}(?:(?:{_NL}|[ \t>|+]){{1,40}}[0-9a-f]{{4,}}(?=\s|\\|\"|$))?)",
         None,
+    ),
+    _rule(
+        "secrets of a connection",
+        "password",
+        "vpn.secrets",
+        r"vpn\.secrets:[ \t]{0,60}[\w \-]{1,40}\s?=\s?(?P<v>[^\n]{3,400})",
+        lambda v: not is_reference(v, False) and "<hidden>" not in v,
     ),
     _rule(
         "accounts of a first boot",

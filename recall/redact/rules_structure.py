@@ -332,6 +332,11 @@ BEHIND = re.compile(
     r"|(?:^|[\s\"'`])(?P<v3>[^\s\"'`()]{5,200})[\"'`]?\s\((?:\w{1,12}\s){0,2})$",
     re.I,
 )
+# One word that somebody is told to use, and what may stand behind the name then.
+USED_AS = re.compile(
+    r"(?i)(?:^|[\s\"'(])(?:us(?:e|es|ed|ing)|try|enter|type|set|put)\s[\"'`]?[A-Za-z]{5,40}[\"'`]?\sas\s(?:(?:the|my|our|your|its|a|an)\s)?(?:\w{1,20}\s){0,2}$"
+)
+SAID = re.compile(r"[\"'`]?(?:\s?[.,;:!)]|\s*(?:\n|\\n|$)|\s(?:for|and|then|now|here|there|on|in|until)\s)")
 TURNED = re.compile(
     rf"(?:{QUOTE})?\b{_PAIR_NAMES}(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?P<q>\\{{0,7}}[\"'])(?P<v>[^\"'\\\n]{{1,200}})(?P=q)\s{{0,20}}[,;]?\s{{0,40}}"
     rf"(?:{QUOTE})?(?:name|key|variable|env|id|field|parameter|header)(?:{QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{QUOTE})?[\w.\-]{{0,40}}$",

@@ -3,7 +3,7 @@
 import re
 
 from . import rules_structure as rules
-from .extent import bare_end, closing
+from .extent import bare_end, closing, led_end
 from .names import Name
 from .proofs import accept, spoken
 from .rule import Span
@@ -21,6 +21,7 @@ _IS = re.compile(r"(?i)\b(?:is|was|to|ist|lautet|est|es|è|é)\b|[是为為は�
 _QUOTED_WORDS = re.compile(r"(?:[a-z]{3,12}[ \-]){3,7}[a-z]{3,12}")
 # Words that are more often something else than the name of what stands behind them.
 VERBS_TOO = frozenset("pass key auth session seed salt login pat pin sas sk".split())
+_PAIR = re.compile(r"[\w.]+=[^=]")
 
 
 def find(text: str, start: int, end: int, name: Name) -> Span | None:
@@ -55,11 +56,13 @@ def find(text: str, start: int, end: int, name: Name) -> Span | None:
                 return Span(joined.end(), close, name.kind, WEIGHT)
             continue
         bare = bare_end(text, joined.end())
+        if bare is None and foreign:
+            bare = led_end(text, joined.end())
         if bare is None:
             continue
         value = text[joined.end() : bare].rstrip(".,;:!?)*_…")
         value = value[:-2] if value.endswith("'s") else value
-        if re.match(r"[\w.]+=[^=]", value) and not foreign:
+        if _PAIR.match(value) and not foreign:
             continue
         if spoken(text, joined.end() + len(value), value, name, pattern is rules.SENTENCE or foreign or asked):
             return Span(joined.end(), joined.end() + len(value), name.kind, WEIGHT)

@@ -95,6 +95,17 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}")
 _HOSTLIKE = re.compile(
     r"(?:[a-z0-9\-]+\.)+(?:com|org|net|io|dev|invalid|local|internal|example|test|cn|jp|de)(?::\d+)?(?:/.*)?"
 )
+_SEPARATORS = re.compile(r"[-_./:]")
+_NO_WORDS = re.compile(r"\W+")
+_WORD_AND_NUMBER = re.compile(r"[A-Za-z]+[0-9]{1,2}")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PLAIN_NAME = re.compile(r"[a-z]+[-_]?[a-z]*[0-9]{1,2}")
+_FIGURES = re.compile(r"[\d.,:/\-% ]+")
+_SIGN = re.compile(r"[!@#$%^&*+=?~]")
+_EXCLAIMED = re.compile(r"[\w.]+[?!]*")
+_OF_CODE = re.compile(r"[()=;]")
+_OF_TEXT = re.compile(r"[(){}=;,]")
+_ENDS_AS_NAME = re.compile(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$")
 
 
 def entropy(value: str) -> float:
@@ -130,7 +141,7 @@ def dense(value: str) -> bool:
 
 def _wordy(value: str) -> bool:
     """Words put together with dashes, underscores or dots: an identifier, a slug, a model's name."""
-    parts = [part for part in re.split(r"[-_./:]", value) if part]
+    parts = [part for part in _SEPARATORS.split(value) if part]
     plain = sum(
         len(part)
         for part in parts
@@ -149,7 +160,8 @@ def unmarked(value: str) -> str:
     rest = MARKS.sub("", value)
     if marks[0][0] > 0 and marks[-1][1] < len(value):
         # in the middle: the value goes on behind it, unless signs between them say that these are several values
-        return rest if _PLAIN_VALUE.fullmatch(rest) and looks_random(rest) else value
+        between = value[marks[0][0] - 1].isalnum() and value[marks[-1][1]].isalnum() and len(rest) >= 6
+        return rest if _PLAIN_VALUE.fullmatch(rest) and (between or looks_random(rest)) else value
     parted = value[marks[0][1] : marks[0][1] + 1].isspace() or value[marks[-1][0] - 1 : marks[-1][0]].isspace()
     glued = len(rest) >= 4 and not parted and (looks_secret(rest) or (rest[0].isalnum() and rest[-1].isalnum()))
     return rest if glued and ":" not in rest[:1] and not rest.startswith(("@", "/")) else value
@@ -195,7 +207,7 @@ _ODD = re.compile(r"^[A-Z][a-z]+[_\-][A-Za-z]*[a-z][A-Z]")
 def _random_segment(value: str) -> bool:
     return odd(value) or any(
         len(part) >= 8 and has_digit(part) and has_letter(part) and not _IDENTIFIER.fullmatch(part)
-        for part in re.split(r"\W+", value)
+        for part in _NO_WORDS.split(value)
     )
 
 
@@ -213,7 +225,7 @@ def looks_random(value: str) -> bool:
     """For names of strength 1: nothing but an issued token or a good password passes."""
     if len(value) < 8 or is_public_id(value) or _NUMBER.fullmatch(value) or not has_letter(value):
         return False
-    if " " in value or (len(value) < 16 and re.fullmatch(r"[A-Za-z]+[0-9]{1,2}", value)):
+    if " " in value or (len(value) < 16 and _WORD_AND_NUMBER.fullmatch(value)):
         return False
     if has_digit(value):
         return not _wordy(value) and entropy(value) > 2.4
@@ -229,7 +241,7 @@ def looks_random(value: str) -> bool:
 
 def _camel(value: str) -> bool:
     """An identifier in camel case: its humps are words, not single letters."""
-    humps = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
+    humps = _HUMP.findall(value)
     return len(humps) <= len(value) / 4 and max(map(len, humps), default=0) <= 14
 
 
@@ -245,7 +257,7 @@ def looks_secret(value: str) -> bool:
     if " " in value:
         return False
     if has_digit(value) and has_letter(value):
-        if re.fullmatch(r"[a-z]+[-_]?[a-z]*[0-9]{1,2}", value) and len(value) < 12:
+        if _PLAIN_NAME.fullmatch(value) and len(value) < 12:
             return False
         return not _wordy(value) or (
             entropy(value) > 3.6 and len(value) >= 20 and sum(map(str.isdigit, value)) * 6 > len(value)
@@ -253,9 +265,9 @@ def looks_secret(value: str) -> bool:
     if len(value) >= 16 and value.isalpha() and value.isupper():
         return sum(letter in "AEIOU" for letter in value) * 4 < len(value)
     if has_digit(value):
-        return len(value) >= 6 and not _DATE.fullmatch(value) and not re.fullmatch(r"[\d.,:/\-% ]+", value)
-    if re.search(r"[!@#$%^&*+=?~]", value) and has_letter(value):
-        return len(value) >= 8 and re.fullmatch(r"[\w.]+[?!]*", value) is None and "(" not in value
+        return len(value) >= 6 and not _DATE.fullmatch(value) and not _FIGURES.fullmatch(value)
+    if _SIGN.search(value) and has_letter(value):
+        return len(value) >= 8 and _EXCLAIMED.fullmatch(value) is None and "(" not in value
     return value.isalpha() and len(value) >= 16 and (not _camel(value) and not value.isupper())
 
 
@@ -267,19 +279,14 @@ def is_weak_secret(value: str, literal: bool) -> bool:
         return False
     if " " in value.strip():
         words = value.split()
-        if (
-            len(words) <= 3
-            and _DENSE_WORD.search(value)
-            and not _PROSE.search(value)
-            and not re.search(r"[()=;]", value)
-        ):
+        if len(words) <= 3 and _DENSE_WORD.search(value) and not _PROSE.search(value) and not _OF_CODE.search(value):
             return True
         if len(words) <= 4 and value.replace(" ", "").isalpha() and _WORDS_OF_SECRET.search(value):
             return False
         return (
             len(words) <= 30
             and not _PROSE.search(value)
-            and not re.search(r"[(){}=;,]", value)
+            and not _OF_TEXT.search(value)
             and (literal or len(words) >= 4)
         )
     if value.isdigit():
@@ -289,11 +296,7 @@ def is_weak_secret(value: str, literal: bool) -> bool:
     if _IDENTIFIER.fullmatch(value) and (
         _WORDS_OF_SECRET.search(value) or ("_" in value and not literal and not odd(value))
     ):
-        return (
-            has_digit(value)
-            and "_" not in value
-            and re.search(r"(?i)(?:pass|pwd|secret|token|key)\w*\d?$", value) is None
-        )
+        return has_digit(value) and "_" not in value and _ENDS_AS_NAME.search(value) is None
     if re.fullmatch(
         r"[A-Za-z]+(?:[-_./][A-Za-z]+)+", value
     ):  # a name made of words; secret ones are spelt with a digit or a sign

@@ -299,6 +299,7 @@ def test_many_known_values_are_sought_at_once() -> None:
 def test_a_long_line_is_read_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redactor, "WINDOW", 1000)
     monkeypatch.setattr(redactor, "MARGIN", 300)
+    monkeypatch.setattr(redactor, "NEAR", 150)
     for before in range(1940, 2060, 7):
         text = "x y " * (before // 4) + "z" * (before % 4) + f" password={ONE} " + "x y " * 800 + f"api_key: {TWO}"
         redacted = redact_text(text)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from recall import settings, sources
+from recall.browser import BrowseRequest, browse
 from recall.errors import ArgumentError
 from recall.index import held, layers
 from recall.indexer import index_all
@@ -161,3 +162,24 @@ def test_logs_copied_under_a_new_header_show_once(tmp_path: Path) -> None:
         session.close()
     assert answer["in_scope"] == 3
     assert sorted(ids(answer)) == ["m0", "m1"]
+
+
+def test_what_has_no_time_is_last_and_a_window_says_that_it_left_it_out(index: Index) -> None:
+    number = index.conversation(["heron one", "heron two", "heron three"])
+    with index.database.write() as connection:
+        connection.execute("UPDATE entries SET at = NULL WHERE entry_id IN ('e0', 'e2')")
+    for sort in ("newest", "oldest"):
+        assert ids(ask(index, "heron", sort=sort, conversation_id="one"))[0] == "e1", sort
+    window = parse(None, "2026-01-01", None, 0)
+    answer = ask(index, "heron", window=window)
+    assert ids(answer) == ["e1"]
+    assert answer["message"] == "2 entries have no usable time and cannot be in this window."
+    assert "usable time" in ask(index, "zeppelin", window=window)["message"]
+    assert ask(index, "heron")["message"] == ""
+    assert ask(index, "heron", window=window, exclude=("one/e0", "one/e2"))["message"] == ""
+
+    index.facet(number, "Herons", ["e0"], topic_no=index.topic("Birds"))
+    for topic in (None, "t_birds"):
+        browsed = browse(index.database, PROFILE, BrowseRequest(topic, window=window))
+        assert browsed["message"] == "2 entries have no usable time and cannot be in this window.", topic
+        assert browse(index.database, PROFILE, BrowseRequest(topic))["message"] == "", topic

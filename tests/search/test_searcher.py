@@ -352,7 +352,7 @@ def test_a_snippet_quotes_exactly_and_cuts_no_character(index: Index) -> None:
     assert len(entry["snippet"]) <= 240
 
 
-WILD = st.text(alphabet=st.one_of(st.sampled_from('"\'()*^:-+{}[]%_\\/ANDORNOTNEAR 补目é🚀\n'), st.characters()))
+WILD = st.text(alphabet=st.one_of(st.sampled_from("\"'()*^:-+{}[]%_\\/ANDORNOTNEAR 补目é🚀\n"), st.characters()))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)

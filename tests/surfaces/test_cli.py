@@ -172,9 +172,7 @@ def test_what_acts_on_a_terminal_reaches_no_output(
 
 
 @needs_shared
-def test_an_image_is_named_and_not_shown(
-    home: Path, tmp_path: Path, answer: Callable[..., Any]
-) -> None:
+def test_an_image_is_named_and_not_shown(home: Path, tmp_path: Path, answer: Callable[..., Any]) -> None:
     log = tmp_path / "115.jsonl"
     shutil.copy(SHARED / "cases" / "inputs" / "115-inline-image-flood.jsonl", log)
     answer("sources", "add", str(log))
@@ -212,9 +210,7 @@ def test_the_real_omp_store(
 
 @needs_shared
 @pytest.mark.parametrize("name", ["before-compaction", "large-session"])
-def test_the_long_public_sessions(
-    name: str, home: Path, tmp_path: Path, answer: Callable[..., Any]
-) -> None:
+def test_the_long_public_sessions(name: str, home: Path, tmp_path: Path, answer: Callable[..., Any]) -> None:
     log = tmp_path / f"{name}.jsonl"
     shutil.copy(SHARED / "sessions" / "public" / "pi" / f"{name}.jsonl", log)
     answer("sources", "add", str(log))

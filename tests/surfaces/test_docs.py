@@ -83,8 +83,6 @@ def test_each_code_belongs_to_one_class() -> None:
 def test_the_free_codes_are_those_that_the_docs_do_not_count() -> None:
     free = {code for each in CLASSES for code in each.free_codes}
     documented = {
-        code
-        for row in re.findall(r"^\| (.+?) \|.*\| no \|$", ERRORS, re.M)
-        for code in re.findall(r"`(.+?)`", row)
+        code for row in re.findall(r"^\| (.+?) \|.*\| no \|$", ERRORS, re.M) for code in re.findall(r"`(.+?)`", row)
     }
     assert documented == free

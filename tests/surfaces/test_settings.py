@@ -56,9 +56,7 @@ def test_a_file_that_is_no_toml_is_named(home: Path) -> None:
         load({"HOME": str(home)})
 
 
-def test_relative_paths_are_made_absolute_once(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relative_paths_are_made_absolute_once(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = load({"HOME": str(home), "HISTORY_RECALL_DB": "here/index.db"})
     assert settings.database == tmp_path / "here" / "index.db"

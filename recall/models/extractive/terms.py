@@ -1,9 +1,10 @@
 """Text to terms and phrases.
 
-A term has a key (folded, plural and verb endings cut) under which its forms are counted together, and a surface, the
-form a reader sees. Identifiers, paths and codes count whole and in parts; Han, kana and hangul count in pairs of
-characters for comparing, and in longer runs between particles for showing. Placeholders of redacted secrets are
-never terms. Every table is walked in the order of first sight, so equal input gives equal output in every process.
+A term has a key (folded as the text index folds, plural and verb endings cut) under which its forms are counted
+together, and a surface, the form a reader sees. Identifiers, paths and codes count whole and in parts; Han, kana and
+hangul count in pairs of characters for comparing, and in longer runs between particles for showing. Placeholders of
+redacted secrets are never terms. Every table is walked in the order of first sight, so equal input gives equal output
+in every process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from recall import segment
 from recall.models.extractive.words import DULL, STOP, STOP_HAN_CHARS, STOP_HAN_WORDS, SURE_HAN, SWEAR, WHOLE_HAN
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003ffff"
@@ -65,6 +67,11 @@ class Bag:
         self.runs.extend(other.runs)
 
 
+def composed(text: str) -> str:
+    """The text with each letter and its accents as one character: apart, an accent would end a word."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
 def stem(word: str) -> str:
     """A rough stem of an English word: enough to count `deadlocks` and `deadlock` together, no more."""
     for ending, keep in (
@@ -83,12 +90,13 @@ def word(token: str) -> Word:
         return Word((), 0.0)
     if token.startswith("http"):
         return Word((), 0.0)
-    folded = unicodedata.normalize("NFKC", token).casefold()
+    plain = segment.fold(token)
+    folded = segment.lower(plain)
     if folded in STOP or folded in SWEAR or len(folded) < 2:
         return Word((), 0.0)
     if _HEXISH.fullmatch(folded):
         return Word((folded,), 0.4, code=True)
-    parts = tuple(dict.fromkeys(p.casefold() for p in _PART.findall(token)))
+    parts = tuple(dict.fromkeys(p.casefold() for p in _PART.findall(plain)))
     if len(parts) <= 1 and folded.isalpha():
         return Word((stem(folded),), 0.25 if folded in DULL else 1.0)
     if folded.isdigit():
@@ -153,7 +161,7 @@ def han_keys(run: str) -> tuple[tuple[str, float], ...]:
 
 def keys_of(text: str) -> Iterator[tuple[str, float]]:
     """The comparing keys of a text with their weights, in order."""
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(composed(text)):
         token = match.group()
         if _HAN_RUN.match(token):
             yield from han_keys(token)
@@ -196,6 +204,7 @@ def bag(text: str, weight: float, phrases: bool) -> Bag:
                     surfaces[key] = " ".join(part[1] for part in piece)
         run.clear()
 
+    text = composed(text)
     for match in _TOKEN.finditer(text):
         token = match.group()
         start = match.start()

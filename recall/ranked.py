@@ -68,11 +68,14 @@ class Ranked:
         written = self._written(list(bag))
         line = self._around([*drawn, *self._drawn(rewrites), *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
+        rewritten = frozenset(bag) - frozenset(self._query.terms)
         asked = Asked(
             bag,
-            frozenset(bag) - frozenset(self._query.terms),
+            rewritten,
             moments.named(self._query.text),
-            frozenset(self._query.terms) if alone else frozenset(),
+            only_written=frozenset(self._query.terms) if alone else frozenset(),
+            # These words come from what was written: they would only find it again.
+            only_said=rewritten if own_words else frozenset(),
         )
         combined = scoring.scores(asked, sight, self._weights)
         if not self._answers(combined, () if own_words else rewrites, sight):

@@ -31,6 +31,7 @@ class Asked:
     rewritten: frozenset[Term] = frozenset()
     moments: tuple[Moment, ...] = ()
     only_written: frozenset[Term] = frozenset()  # terms that count in what was written only
+    only_said: frozenset[Term] = frozenset()  # terms that count in what entries say only
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ class _Scores:
 
     def add(self, term: Term, weight: float) -> None:
         """Add what one term is worth, everywhere."""
-        held, text = self._sight.entries.get(term), self._sight.texts.get(term)
+        held = self._sight.entries.get(term)
+        text = None if term in self._asked.only_said else self._sight.texts.get(term)
         places: list[int] = []
         if held and term not in self._asked.only_written:
             places = [self._place[number] for number in held.rows if number in self._place]
@@ -101,7 +103,7 @@ class _Scores:
         for place, part in beside.items():
             share = self._weights.repeated if place in own else 1.0
             self._give(place, "rewrite" if rewritten else "neighbours", worth * part * share)
-        for place, part in self._from_writing(text).items():
+        for place, part in self._from_writing(text, rewritten=rewritten).items():
             share = self._weights.cited if place in own else 1.0
             self._give(place, "rewrite" if rewritten else "curated", worth * part * share)
 
@@ -117,18 +119,26 @@ class _Scores:
                     given[other] = given.get(other, 0.0) + worth * firm
         return given
 
-    def _from_writing(self, text: Holding | None) -> dict[int, float]:
+    def _from_writing(self, text: Holding | None, *, rewritten: bool) -> dict[int, float]:
         """What the texts that hold a term give to the places that they cite: the firmest one counts."""
         given: dict[int, float] = {}
         for number in text.rows if text else ():
             written = self._by_text[number]
-            worth = self._weights.curated.get(written.kind, 0.0) * _firm(written.chars / self._mean_text, self._weights)
+            worth = self._worth(written.kind, rewritten=rewritten) * _firm(
+                written.chars / self._mean_text, self._weights
+            )
             worth *= self._weights.extractive if written.extractive else 1.0
             for entry_no in written.entries:
                 place = self._place.get(entry_no)
                 if place is not None and worth > given.get(place, 0.0):
                     given[place] = worth
         return given
+
+    def _worth(self, kind: str, *, rewritten: bool) -> float:
+        """What a kind of text is worth: a rewrite is made of such words as aliases are, and would find them for that."""
+        if rewritten and kind == "aliases":
+            return self._weights.rewritten_aliases
+        return self._weights.curated.get(kind, 0.0)
 
     def add_speakers(self) -> None:
         """Add for entries that begin with a name of the query."""

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _ROLES = {"user": 1.0, "assistant": 1.0, "tool": 0.8, "summary": 0.5, "system": 0.5}
-_CURATED = {"finding": 1.0, "facet": 0.6, "summary": 0.1, "topic": 0.1}
+# A facet's aliases are words that a person would search for: they weigh more than what describes it.
+_CURATED = {"finding": 1.0, "aliases": 2.0, "facet": 0.4, "summary": 0.1, "topic": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Weights:
     unknown: float = 1.5  # times its idf, what a word could score that stands nowhere: mostly it is the subject
     rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
     rewritten_again: float = 0.3  # more for each rewrite that has it
-    vocabulary: float = 0.2  # of a term's idf, where it is the profile's own name for what is asked
+    rewritten_aliases: float = 0.5  # what aliases count for such a term, in place of their weight above
+    vocabulary: float = 0.1  # of a term's idf, where it is the profile's own name for what is asked
     reciprocal: float = 60.0  # k of reciprocal rank fusion, across the queries of a request
 
 

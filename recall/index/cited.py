@@ -19,7 +19,7 @@ POOL = 100  # curated texts that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One curated text: a summary, facet, finding or topic, with the entries that it cites."""
+    """One curated text: a summary, facet, its aliases, a finding or a topic, with the entries that it cites."""
 
     curated_no: int
     kind: str
@@ -40,7 +40,7 @@ cited AS (
     UNION ALL
     SELECT w.curated_no, NULL, f.conversation_no, v.entry_id, v.sha256
     FROM written AS w JOIN facets AS f ON f.facet_no = w.owner_no JOIN evidence AS v ON v.facet_no = f.facet_no
-    WHERE w.kind = 'facet'
+    WHERE w.kind IN ('facet', 'aliases')
     UNION ALL
     SELECT w.curated_no, NULL, f.conversation_no, v.entry_id, v.sha256
     FROM written AS w JOIN facets AS f ON f.conversation_no = w.owner_no JOIN evidence AS v ON v.facet_no = f.facet_no

@@ -130,10 +130,11 @@ INSERT INTO curated_texts (profile_no, conversation_no, kind, owner_no, text)
 SELECT :profile, conversation_no, 'summary', conversation_no, summary
 FROM conversations WHERE conversation_no = :conversation AND summary <> ''
 UNION ALL
-SELECT :profile, conversation_no, 'facet', facet_no,
-       title || char(10) || description || char(10)
-       || coalesce((SELECT group_concat(value, char(10)) FROM json_each(facets.aliases)), '')
+SELECT :profile, conversation_no, 'facet', facet_no, title || char(10) || description
 FROM facets WHERE conversation_no = :conversation
+UNION ALL
+SELECT :profile, conversation_no, 'aliases', facet_no, (SELECT group_concat(value, char(10)) FROM json_each(aliases))
+FROM facets WHERE conversation_no = :conversation AND aliases <> '[]'
 UNION ALL
 SELECT :profile, f.conversation_no, 'finding', n.finding_no, n.statement
 FROM findings AS n JOIN facets AS f USING (facet_no) JOIN conversations AS c USING (conversation_no)

@@ -383,8 +383,8 @@ CREATE TABLE curated_texts (
     curated_no      INTEGER PRIMARY KEY,
     profile_no      INTEGER NOT NULL REFERENCES profiles,
     conversation_no INTEGER REFERENCES conversations,   -- NULL for a topic
-    kind            TEXT NOT NULL CHECK (kind IN ('summary', 'facet', 'finding', 'topic')),
-    owner_no        INTEGER NOT NULL,               -- conversation_no, facet_no, finding_no or topic_no
+    kind            TEXT NOT NULL CHECK (kind IN ('summary', 'facet', 'aliases', 'finding', 'topic')),
+    owner_no        INTEGER NOT NULL,               -- conversation_no, facet_no (also of its aliases), finding_no or topic_no
     text            TEXT NOT NULL,
     UNIQUE (profile_no, kind, owner_no)
 ) STRICT;

@@ -16,9 +16,11 @@ from recall.query import Term
 BEST = 3  # facets and topics whose names are taken
 NAMES = 12  # titles and aliases in all
 # What the built-in analyser named is made of words that stand there anyway, and finds nothing more.
+_FACET = """SELECT f.title, f.aliases FROM facets AS f JOIN conversations AS c USING (conversation_no)
+            WHERE f.facet_no = ? AND NOT c.extractive"""
 _NAMED = {
-    "facet": """SELECT f.title, f.aliases FROM facets AS f JOIN conversations AS c USING (conversation_no)
-                WHERE f.facet_no = ? AND NOT c.extractive""",
+    "facet": _FACET,
+    "aliases": _FACET,
     "topic": "SELECT title, aliases FROM topics WHERE topic_no = ? AND NOT extractive",
 }
 
@@ -26,9 +28,8 @@ _NAMED = {
 def names(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term]) -> list[str]:
     """Titles and aliases of the facets and topics that match the terms best, each once."""
     rows = matches.written(connection, profile_no, terms, matches.POOL)
-    named = (
-        connection.execute(_NAMED[row["kind"]], (row["owner_no"],)).fetchone() for row in rows if row["kind"] in _NAMED
-    )
+    owners = dict.fromkeys((_NAMED[row["kind"]], row["owner_no"]) for row in rows if row["kind"] in _NAMED)
+    named = (connection.execute(sql, (owner_no,)).fetchone() for sql, owner_no in owners)
     best = itertools.islice((row for row in named if row is not None), BEST)
     found = [name for title, aliases in best for name in (title, *json.loads(aliases))]
     return list(dict.fromkeys(found))[:NAMES]

@@ -79,6 +79,7 @@ class Candidates:
         self.hits: list[Hit] = []
         self.bounded = False
         self.damaged = ""
+        self.apart: list[tuple[str, ...]] = []  # parts of a query in two scripts that no entry has together
         self.replaced: dict[int, Replaced] = {}  # entry -> what replaced the finding in it
         self._newer: dict[int, int] = {}
         self._rows: Mapping[int, sqlite3.Row] = {}
@@ -193,7 +194,10 @@ class Candidates:
         try:
             asked = Ranked(self._connection, self._filters, query, self._weights, self._saw)
             alone = self._request.mode == "semantic"
-            return asked.scores(rewrites, alone=alone, own_words=self._own_words)
+            found = asked.scores(rewrites, alone=alone, own_words=self._own_words)
+            if found and not alone and (parts := asked.parts_apart()):
+                self.apart.append(parts)
+            return found
         except (sqlite3.DatabaseError, StateError) as error:
             if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
                 raise

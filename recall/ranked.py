@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from recall import moments, scoring
 from recall import query as querying
@@ -25,7 +26,8 @@ FEWEST = 100  # entries: in fewer no word is rare enough to tell what a question
 KEPT = 300  # entries of one query that go on
 TOLD = 60  # entries that are looked at for a time they tell
 _TOLD_CHARS = 2000
-_CHECKED_CHARS = 200_000  # of a text that is compared letter for letter
+_CHECKED_CHARS = 200_000  # of every text that is compared letter for letter,
+_CHECKED_IN_ALL = 40_000_000  # and of the best ones together, where they are longer
 
 
 class Ranked:
@@ -87,6 +89,15 @@ class Ranked:
             self._add_exact(combined, sight)
         self._add_now(combined, sight)
         return combined
+
+    def parts_apart(self) -> tuple[str, ...]:
+        """The parts of a query in two scripts, where no entry has all of them; else nothing."""
+        parts = querying.mixed_parts(moments.without(self._query.text))
+        if not parts:
+            return ()
+        together = replace(self._query, required=tuple(parts.values()))
+        found = matches.of_entries(self._connection, self._filters, together, self._weights.roles)
+        return () if found.scores or found.bounded else tuple(parts)
 
     def _phrases(self) -> dict[int, Parts]:
         """Entries that hold every quoted phrase: nothing else counts, so nothing else is looked at."""
@@ -171,14 +182,23 @@ class Ranked:
             terms = querying.cut(spelling).terms
             hold = [sight.entries[term].rows for term in terms if term in sight.entries]
             among = frozenset.intersection(*hold) & combined.keys() if hold else frozenset()
-            for entry_no in self._holding([spelling], among):
+            first = scoring.best({entry_no: combined[entry_no] for entry_no in among}, len(among))
+            for entry_no in self._holding([spelling], first):
                 combined[entry_no]["exact"] = max(self._weights.exact * best, 1e-6)
 
     def _holding(self, spellings: Sequence[str], among: Iterable[int]) -> list[int]:
-        """Which entries hold each spelling letter for letter."""
-        texts = hits.searchable(self._connection, among, _CHECKED_CHARS)
-        folded = {entry_no: querying.spelling(text) for entry_no, text in texts.items()}
-        return [entry_no for entry_no, text in folded.items() if all(each in text for each in spellings)]
+        """Which entries hold each spelling letter for letter; the first of `among` are read to the end."""
+        numbers, left = list(among), _CHECKED_IN_ALL
+        lengths = hits.lengths(self._connection, numbers)
+        holding = []
+        for entry_no in numbers:
+            whole = lengths[entry_no] <= max(left, _CHECKED_CHARS)
+            length = lengths[entry_no] if whole else _CHECKED_CHARS
+            left -= length
+            text = hits.searchable(self._connection, [entry_no], length)[entry_no]
+            if querying.holds(text, spellings):
+                holding.append(entry_no)
+        return holding
 
 
 def _bag(query: Query, rewrites: Sequence[Query], weights: Weights, *, own_words: bool) -> dict[Term, float]:

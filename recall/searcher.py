@@ -149,6 +149,9 @@ def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, sc
         said.append(f"Nothing here answers that. Looked for: {redact_text(words)[:300]}, in {in_scope} conversations")
         if narrowed := in_force(request):
             said.append(f"(only in: {narrowed})")
+    else:
+        apart = (redact_text(", ".join(parts))[:300] for parts in found.apart)
+        said.extend(f"No entry has all of: {parts}. These have a part of it." for parts in apart)
     return " ".join(said)
 
 

@@ -103,3 +103,30 @@ def test_an_identifier_in_its_own_spelling_comes_first(index: Index) -> None:
         ["lab edge osprey osprey edge lab edge", "deploy osprey-edge-lab now, and a long tail of other words " * 20]
     )
     assert found(index, "osprey-edge-lab") == [1, 0]
+
+
+def test_a_mixed_query_that_no_entry_answers_whole_says_so(index: Index) -> None:
+    index.conversation(["网关超时了一次", "kestrel restarted", "kestrel网关的方案"])
+
+    def said(query: str, **options: Any) -> Any:
+        return search(index.database, PROFILE, SearchRequest((query,), mode="keyword", **options))
+
+    apart = said("kestrel 超时")
+    assert "No entry has all of: kestrel, 超时" in apart["message"]
+    assert apart["conversations"], "the best that there is, shown all the same"
+    assert said("kestrel 网关")["message"] == ""
+    assert said("Kestrel restart")["message"] == "", "one script"
+    assert said("kestrel restart 网关", roles=("user",))["message"].startswith("No entry has all of")
+    assert said("上次我们为什么决定把 kestrel 停掉")["message"] == "", "a sentence"
+
+
+def test_an_identifier_far_inside_a_long_text_comes_first(index: Index) -> None:
+    long = "other words stand here " * 12_000
+    assert len(long) > 200_000
+    index.conversation(["osprey edge lab " * 3, f"{long}\nnow osprey-edge-lab went down, {long}"])
+    assert found(index, "osprey-edge-lab") == [1, 0]
+    assert found(index, '"osprey-edge-lab went"') == [1]
+    answer: Any = search(index.database, PROFILE, SearchRequest(("osprey-edge-lab",)))
+    shown = answer["conversations"][0]["entries"][0]
+    assert "osprey-edge-lab went down" in shown["snippet"]
+    assert f"{long}\nnow osprey-edge-lab went down, {long}"[shown["offset"] :].startswith(shown["snippet"])

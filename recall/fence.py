@@ -68,6 +68,8 @@ def entry_block(piece: ShownEntry) -> Block:
         words.append(f"time {time}")
     if piece.tool is not None:
         words.append(f"tool {quoted(piece.tool)}")
+    if piece.turn is not None:
+        words.append(f"goes on with the message of {quoted(piece.turn)}")
     if piece.abandoned:
         words.append("abandoned")
     if piece.whole:

@@ -225,6 +225,7 @@ class _Page:
     def _fragment(self, row: sqlite3.Row, start: int, end: int, text: str) -> dict[str, object]:
         return {
             "entry_id": row["entry_id"],
+            "turn": row["turn"] or row["entry_id"],
             "role": row["role"],
             "timestamp": iso(row["at"]),
             "status": row["marks"].split(),

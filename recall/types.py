@@ -60,6 +60,7 @@ class Entry:
     `sha256` is over the raw bytes of the line without its LF and one CR. `marks` is complete only once the whole
     source was read (the tree decides what is active); see `Outline`.
     `text` is empty for records that carry nothing a person said or saw (model changes, usage, labels ...).
+    `turn` is the id of the entry that begins the message, where this one is a further block of it.
     """
 
     seq: int
@@ -73,6 +74,7 @@ class Entry:
     text: str
     tool: str | None = None
     marks: frozenset[Mark] = frozenset()
+    turn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,6 @@ class ClaudeRecords(Records):
         self._glance = ClaudeGlance(source, lambda uuid: self.tree.known(uuid))
         super().__init__(notes, redactor, subagent=self._glance.subagent)
         self._tools: dict[str, str] = {}  # calls that wait for their result -> the tool
-        self._messages: set[str] = set()
         self._leaf_uuid: str | None = None
         self._last_seq = -1
 
@@ -127,19 +126,19 @@ class ClaudeRecords(Records):
             # A compaction that does not say what it compacted, and the first record of a subagent in the same file.
             parent = self._leaf_uuid if aside or record.get("subtype") == "compact_boundary" else None
         message = record.get("message")
-        block_of = message.get("id") if kind == "assistant" and isinstance(message, dict) else None
+        given = message.get("id") if kind == "assistant" and isinstance(message, dict) else None
+        block_of = given if isinstance(given, str) and given else None
         more = {"spoken": kind in _SPOKEN and not aside, "uuid": host_id}
         if record.get("subtype") == "compact_boundary":
             more["kept"] = _kept(record.get("compactMetadata"))
-        again = isinstance(block_of, str) and block_of in self._messages
-        if isinstance(block_of, str):
-            self._messages.add(block_of)
+        again = block_of is not None and self.begun(block_of)
         return About(
             host_id=host_id,
             parent=parent,
             rooted=host_id is not None,
             beside=host_id is None,
             follows=again or aside or kind not in _SPOKEN or not claude_text.is_chosen(record),
+            message=block_of,
             times=(record.get("timestamp"),),
             more=more,
         )

@@ -43,7 +43,7 @@ class About:
 
     `parent` is the host's id; without one (`rooted` False) the entry follows the one before it, which is a break in the
     chain where `broken`. `follows`: nobody chose it, so it belongs where its parent belongs. `beside`: a record about
-    the log, which has no place among the entries.
+    the log, which has no place among the entries. `message`: the host's id of the message that this is a block of.
     """
 
     host_id: str | None = None
@@ -52,6 +52,7 @@ class About:
     broken: bool = False
     follows: bool = False
     beside: bool = False
+    message: str | None = None
     times: tuple[object, ...] = ()
     more: Record = field(default_factory=lambda: _NOTHING)
 
@@ -65,6 +66,7 @@ class Records:
         self.tree = Tree()
         self._redactor = redactor
         self._tally = Tally()
+        self._messages: dict[str, str] = {}  # messages of several records -> the entry that begins each
         self._renamed: dict[str, str] = {}  # ids of the host that cannot be cited -> ours
         self._previous: str | None = None
 
@@ -98,6 +100,10 @@ class Records:
     def everywhere(self) -> frozenset[Mark]:
         """Marks of all entries of this log."""
         return SIDECHAIN if self.subagent else frozenset()
+
+    def begun(self, message: str) -> bool:
+        """Whether a block of that message was an entry already."""
+        return message in self._messages
 
     # --- what they have in common -----------------------------------------------------------------------------------
 
@@ -143,6 +149,7 @@ class Records:
         self._tally.add(found.role, found.tool, at, activity="meta" not in marks)
         if not about.beside:
             self._previous = entry_id
+        begins = entry_id if about.message is None else self._messages.setdefault(about.message, entry_id)
         return Entry(
             seq=len(self.tree) - 1,
             entry_id=entry_id,
@@ -154,6 +161,7 @@ class Records:
             at=at,
             text=words,
             tool=found.tool,
+            turn=None if begins == entry_id else begins,
         )
 
     def outcome(self) -> tuple[tuple[frozenset[Mark], ...], Facts]:

@@ -26,7 +26,7 @@ from recall.index import fulltext
 
 T = TypeVar("T")
 APPLICATION_ID = 0x48524331  # "HRC1"
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 BUSY_SECONDS = 60.0  # decisions.md 7: a large publication can hold the write lock for 10 s
 _POLL_SECONDS = 0.05
 _LAST_SECONDS = 1.0  # a cancelled run waits so long to enter what it paid for and to give its lease back

@@ -144,7 +144,8 @@ _CHANGED = """
 SELECT e.entry_no FROM entries e LEFT JOIN temp.staged_entries s ON s.entry_id = e.entry_id
 WHERE e.conversation_no = ? AND (s.entry_id IS NULL
    OR s.sha256 <> e.sha256 OR s.text <> e.text OR s.marks <> e.marks OR s.role <> e.role OR s.kind <> e.kind
-   OR s.at IS NOT e.at OR s.tool IS NOT e.tool OR s.parent_id IS NOT e.parent_id)
+   OR s.at IS NOT e.at OR s.tool IS NOT e.tool OR s.parent_id IS NOT e.parent_id
+   OR s.turn IS NOT e.turn)
 """
 _MOVED = """
 SELECT e.entry_no, s.seq, s.line, s.offset, s.length
@@ -154,9 +155,9 @@ WHERE e.conversation_no = ?
 """
 _ADD = """
 INSERT INTO entries (conversation_no, seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool, at,
-                     marks, chars, text)
+                     turn, marks, chars, text)
 SELECT ?, s.seq, s.entry_id, s.parent_id, s.line, s.offset, s.length, s.sha256, s.kind, s.role, s.tool, s.at,
-       s.marks, s.chars, s.text
+       s.turn, s.marks, s.chars, s.text
 FROM temp.staged_entries s
 WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.conversation_no = ? AND e.entry_id = s.entry_id)
 ORDER BY s.seq

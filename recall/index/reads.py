@@ -90,7 +90,8 @@ def active_entries(
     )
 
 
-_SHOWN = "e.entry_no, e.seq, e.entry_id, e.parent_id, e.role, e.at, e.marks, e.line, e.sha256, e.chars, e.kind, e.tool"
+_SHOWN = """e.entry_no, e.seq, e.entry_id, e.parent_id, e.role, e.at, e.turn, e.marks, e.line, e.sha256, e.chars,
+            e.kind, e.tool"""
 
 
 def entry(connection: sqlite3.Connection, conversation_no: int, entry_id: str) -> sqlite3.Row | None:

@@ -173,6 +173,7 @@ CREATE TABLE entries (
     role            TEXT NOT NULL,
     tool            TEXT,
     at              INTEGER,
+    turn            TEXT,                           -- the entry that begins the message that this is a further block of
     marks           TEXT NOT NULL,                  -- sorted, separated by one space
     chars           INTEGER NOT NULL,               -- length of text in code points
     text            TEXT NOT NULL,

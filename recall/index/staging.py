@@ -20,13 +20,13 @@ _CREATE = """
 CREATE TEMP TABLE staged_entries (
     seq INTEGER PRIMARY KEY, entry_id TEXT NOT NULL UNIQUE, parent_id TEXT, line INTEGER NOT NULL,
     offset INTEGER NOT NULL, length INTEGER NOT NULL, sha256 TEXT NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL,
-    tool TEXT, at INTEGER, marks TEXT NOT NULL DEFAULT '', chars INTEGER NOT NULL, text TEXT NOT NULL,
+    tool TEXT, at INTEGER, turn TEXT, marks TEXT NOT NULL DEFAULT '', chars INTEGER NOT NULL, text TEXT NOT NULL,
     body TEXT NOT NULL, whole TEXT NOT NULL, copied INTEGER NOT NULL DEFAULT 0
 )"""
-_INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0)"
+_INSERT = "INSERT INTO temp.staged_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0)"
 # Without the columns of the text index, which are as long as the text.
 _ENTRY = """
-SELECT seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool, at, marks, text
+SELECT seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool, at, turn, marks, text
 FROM temp.staged_entries
 """
 # A fork begins with a copy of what it was forked from. The conversation that was indexed first keeps the copied part.
@@ -69,6 +69,7 @@ class Staging:
                         entry.role,
                         entry.tool,
                         entry.at,
+                        entry.turn,
                         len(entry.text),
                         entry.text,
                         *fulltext.columns(entry.text, entry.role),
@@ -165,4 +166,5 @@ def _entry(row: sqlite3.Row) -> Entry:
         text=row["text"],
         tool=row["tool"],
         marks=marks,
+        turn=row["turn"],
     )

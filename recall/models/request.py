@@ -22,7 +22,7 @@ class ShownEntry:
     """A piece of an entry as a model sees it.
 
     `start` is its offset in the entry's text, `whole` the length of that text where this is only a part of it
-    (0 for a whole entry).
+    (0 for a whole entry). `turn`: the entry that begins the message of which this is a further block.
     """
 
     entry_id: str
@@ -33,6 +33,7 @@ class ShownEntry:
     at: int | None = None
     tool: str | None = None
     whole: int = 0
+    turn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,11 @@ class Shown:
         self.given_up = frozenset(line.entry_id for line in self._lines if given_up(line.marks))
 
     def __iter__(self) -> Iterator[ShownEntry]:
+        begun: dict[str, str] = {}  # messages of several entries -> the first that is shown of each
         for line in self._lines:
             entry = self._material.entry(line.seq)
             if shown(line.marks, line.role, entry.text):
+                first = begun.setdefault(entry.turn or line.entry_id, line.entry_id)
                 yield ShownEntry(
                     entry_id=line.entry_id,
                     role=line.role,
@@ -65,4 +67,5 @@ class Shown:
                     abandoned=line.entry_id in self.given_up,
                     at=entry.at,
                     tool=entry.tool,
+                    turn=None if first == line.entry_id else first,
                 )

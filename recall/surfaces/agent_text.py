@@ -11,6 +11,7 @@ from typing import Any
 
 from recall import fence
 from recall.errors import RecallError
+from recall.surfaces.blocks import with_messages
 from recall.surfaces.terminal import json_text, one_line, visible
 
 Answer = Mapping[str, Any]
@@ -81,16 +82,19 @@ def _read(answer: Answer) -> tuple[str, list[str]]:
     if answer.get("graph_damaged"):
         head += " Its entries do not hang together: some name a parent that is not there."
     lines = [f"title: {one_line(answer['title'])}"] if answer.get("title") else []
-    for fragment in answer["fragments"]:
-        lines += _fragment(fragment)
+    for fragment, before, adjoins in with_messages(answer["fragments"]):
+        lines += _fragment(fragment, before, adjoins=adjoins)
     branches = (answer.get("context") or {}).get("alternate_children") or []
     if branches:
         lines.append(f"Other branches leave here: {', '.join(one_line(str(child)) for child in branches)}")
     return head, lines
 
 
-def _fragment(fragment: Answer) -> Iterable[str]:
-    facts = [str(fragment["role"]), str(fragment["timestamp"] or "no time"), *_marks(fragment)]
+def _fragment(fragment: Answer, before: str | None, *, adjoins: bool) -> Iterable[str]:
+    facts = [] if adjoins else [str(fragment["role"]), str(fragment["timestamp"] or "no time")]
+    if before is not None:
+        facts.append("the same message goes on" if adjoins else f"goes on with the message of {one_line(before)}")
+    facts += _marks(fragment)
     if fragment["offset"] or fragment["offset"] + len(fragment["text"]) < fragment["total_chars"]:
         end = fragment["offset"] + len(fragment["text"])
         facts.append(f"characters {fragment['offset'] + 1}-{end} of {fragment['total_chars']}")

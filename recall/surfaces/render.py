@@ -8,6 +8,7 @@ from typing import Any
 
 from recall.errors import RecallError
 from recall.surfaces import render_hosts, render_keeping, render_projects
+from recall.surfaces.blocks import with_messages
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
@@ -331,7 +332,7 @@ def _read(answer: Answer) -> Iterable[str]:
     yield f"{answer['conversation_id']}{title}  [{answer['host']}]" + ("" if state == "ok" else f"  (source: {state})")
     if answer["graph_damaged"]:
         yield "(its entries do not hang together: some name a parent that is not there)"
-    for fragment in answer["fragments"]:
+    for fragment, before, adjoins in with_messages(answer["fragments"]):
         status = fragment["status"]
         marks = [mark for mark in status if mark != "active"] if isinstance(status, Sequence) else []
         label = f"  [{', '.join(marks)}]" if marks else ""
@@ -340,7 +341,12 @@ def _read(answer: Answer) -> Iterable[str]:
             yield "(the chain is broken here: what this entry answers is not in the log)"
         if fragment["stands"] is False:
             yield "(as it was indexed: the log holds something else at this place now)"
-        yield f"--- {fragment['role']} {one_line(fragment['entry_id'])}  {_clock(fragment['timestamp'])}{label}"
+        name = one_line(fragment["entry_id"])
+        if adjoins:  # a further block of the message above
+            yield f"--- {name}{label}"
+        else:
+            after = f"  (goes on with the message of {one_line(before)})" if before is not None else ""
+            yield f"--- {fragment['role']} {name}  {_clock(fragment['timestamp'])}{label}{after}"
         if fragment["offset"]:
             yield f"(goes on at character {fragment['offset']} of {fragment['total_chars']})"
         yield visible(fragment["text"])

@@ -91,6 +91,7 @@ READ = _object(
     fragments=_list(
         _object(
             entry_id=_TEXT,
+            turn=_TEXT,
             role=_TEXT,
             timestamp=_TEXT_OR_NULL,
             status=_TEXTS,

@@ -51,6 +51,22 @@ def test_results_of_calls_side_by_side_stay_on_the_branch(tmp_path: Path) -> Non
     ]
 
 
+def test_the_blocks_of_one_message_are_entries_that_name_the_first(tmp_path: Path) -> None:
+    found = log(
+        tmp_path,
+        claude_said(1, None, "compare"),
+        claude_answer(2, 1, "Both at once.", "msg_1"),
+        claude_answer(3, 2, use("k1", "Read", file="a"), "msg_1"),
+        claude_result(4, 3, "k1", "of a"),
+        claude_answer(5, 3, use("k2", "Read", file="b"), "msg_1"),
+        claude_result(6, 5, "k2", "of b"),
+        claude_answer(7, 6, "equal", "msg_2"),
+        claude_said(8, 7, "thanks"),
+    )
+    assert [entry.turn for entry in found.entries] == [None, None, uuid(2), None, uuid(2), None, None, None]
+    assert found.ids == [uuid(number) for number in range(1, 9)], "each is still one that can be cited"
+
+
 def test_a_rewound_prompt_is_an_abandoned_branch_with_all_that_hangs_on_it(tmp_path: Path) -> None:
     found = log(
         tmp_path,

@@ -173,8 +173,8 @@ SELECT conversation_id, host, host_conversation_id, source, parent, sidechain, t
 FROM conversations WHERE conversation_no = ?
 """
 _PARTS = {
-    "entries": """SELECT seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool, at, marks, chars,
-                         text
+    "entries": """SELECT seq, entry_id, parent_id, line, offset, length, sha256, kind, role, tool, at, turn, marks,
+                         chars, text
                   FROM entries WHERE conversation_no = ? ORDER BY seq""",
     "placeholders": "SELECT location, number FROM placeholders WHERE conversation_no = ? ORDER BY location",
     "facets": """SELECT f.ordinal, f.facet_id, f.title, f.description, f.aliases, t.title, m.reason

@@ -116,6 +116,7 @@ def entry(
     entry_id: str | None = None,
     marks: frozenset[Mark] = frozenset({"active"}),
     tool: str | None = None,
+    turn: str | None = None,
 ) -> Entry:
     return Entry(
         seq=seq,
@@ -129,6 +130,7 @@ def entry(
         text=text,
         tool=tool,
         marks=marks,
+        turn=turn,
     )
 
 

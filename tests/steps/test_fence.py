@@ -67,6 +67,8 @@ def test_a_head_says_what_a_reader_needs_and_nothing_that_changes() -> None:
         'entry_id "e1", role tool, time 2026-03-02 09:01 UTC, tool "bash", abandoned, characters 5-7 of 9'
     )
     assert fence.entry_block(ShownEntry("e1", "user", "abc", at=10**18)).head == 'entry_id "e1", role user'
+    block = ShownEntry("e2", "assistant", "abc", turn="e1")
+    assert fence.entry_block(block).head == 'entry_id "e2", role assistant, goes on with the message of "e1"'
 
 
 @needs_shared

@@ -32,7 +32,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 @pytest.fixture
 def indexed(home: Path, run: Run) -> dict[str, Any]:
     """A conversation of Claude Code: a text and two calls in one message, with a result between the calls."""
-    thinking = {"type": "thinking", "thinking": "They may be the same.", "signature": "x"}
+    thinking: dict[str, object] = {"type": "thinking", "thinking": "They may be the same.", "signature": "x"}
     lines(
         home / ".claude/projects/-x" / f"{uuid(1)}.jsonl",
         claude_said(1, None, "Compare the two heron files."),

@@ -17,6 +17,7 @@ from recall.errors import ModelError, RecallError, StateError
 from recall.index import traits
 from recall.models.choose import choose_model
 from recall.models.formats import StoredFormats
+from recall.models.host_model import HostModel
 from recall.models.litellm_model import LitellmModel
 from recall.settings import Settings, load
 from tests.models.setting import GOOD, SCHEMA, Setting, all_of, question, quiet_litellm, until, word
@@ -362,8 +363,10 @@ def test_the_model_that_the_settings_name(setting: Setting, server: ChatServer) 
         return load({"HOME": "/", **{f"HISTORY_RECALL_{name}": value for name, value in keys.items()}})
 
     assert choose_model(made()).name == "offline"
+    lent = choose_model(made(MODEL="host"))
+    assert isinstance(lent, HostModel)
     with pytest.raises(ModelError, match="No host lends"):
-        choose_model(made(MODEL="host")).prepare()
+        lent.prepare()
     model = choose_model(made(MODEL=NAME, API_BASE=server.url + "/"), setting.database)
     assert isinstance(model, LitellmModel)
     assert (model.name, model.provider, model.endpoint) == (NAME, "openai", server.url)

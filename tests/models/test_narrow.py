@@ -59,7 +59,7 @@ def test_a_short_request_gets_a_short_reply(chars: int, facets: int, evidence: i
     finding = {"statement": "It is so.", "status": "found", **citation}
 
     def reply(*, more: int = 0, cited: int = 0, found: int = 0) -> dict[str, object]:
-        facet = {"title": "t", "description": "d", "aliases": []}
+        facet: dict[str, object] = {"title": "t", "description": "d", "aliases": []}
         facet |= {"evidence": [citation] * (evidence + cited), "findings": [finding] * (findings + found)}
         return {"summary": "s", "facets": [facet] * (facets + more)}
 

@@ -135,7 +135,7 @@ class _Scores:
         return given
 
     def _worth(self, kind: str, *, rewritten: bool) -> float:
-        """What a kind of text is worth. A rewrite is made of such words as aliases are: it finds them for that alone."""
+        """What a kind of text is worth. A rewrite is made of such words as aliases are, and finds them for that."""
         if rewritten and kind == "aliases":
             return self._weights.rewritten_aliases
         return self._weights.curated.get(kind, 0.0)

@@ -49,7 +49,9 @@ def waiting(world: World) -> tuple[World, Path]:
     return world, world.log("second", ["And the bittern?", "It works in the reeds."])
 
 
-@pytest.mark.parametrize("owner", [*OWNERS, f"{os.getpid()}-0123456789abcdef"], ids=[*map(str, range(len(OWNERS))), "ours"])
+@pytest.mark.parametrize(
+    "owner", [*OWNERS, pytest.param(f"{os.getpid()}-0123456789abcdef", id="the number of this process")]
+)
 def test_a_lease_of_nobody_alive_is_taken(waiting: tuple[World, Path], owner: str) -> None:
     world, source = waiting
     (world.database.with_name("index.db.owners") / "folder").mkdir(parents=True)

@@ -92,7 +92,7 @@ class _Scores:
             places = [self._place[number] for number in held.rows if number in self._place]
         if held is None and text is None:
             return
-        worth = weight * (idf(held.total, self._sight.total) if held else min(idf(text.total if text else 1, 100), 4.0))
+        worth = weight * _worth(held, text, self._sight)
         own = set(places)
         rewritten = term in self._asked.rewritten
         for place in places:
@@ -183,6 +183,11 @@ class _Scores:
         return factor
 
 
+def _worth(held: Holding | None, text: Holding | None, sight: Sight) -> float:
+    """What a term tells: by the entries that hold it, or by the texts, where it stands in no entry."""
+    return idf(held.total, sight.total) if held else min(idf(text.total if text else 1, 100), 4.0)
+
+
 def _firm(length: float, weights: Weights) -> float:
     """BM25's factor of a term that a text of `length` times the mean holds once."""
     return (weights.saturation + 1) / (1 + weights.saturation * (1 - weights.length + weights.length * length))
@@ -209,21 +214,27 @@ def hold_exact(combined: dict[int, Parts], plain: Mapping[int, Parts], most: int
 def reaches_floor(
     found: Mapping[int, Parts], terms: Sequence[Term], sight: Sight, weights: Weights, *, rewritten: bool
 ) -> bool:
-    """Whether the best entry has enough of what was asked; `terms` are those of one query, or of a rewrite of it.
+    """Whether the best entry, or one text that was written, has enough of what was asked.
 
-    Of an own query's score what only rewriting brought in does not count.
+    `terms` are those of one query, or of a rewrite of it. Of an entry's score what others wrote about it does not
+    count, for such texts are many and say much; nor, for an own query, what only rewriting brought in.
     """
-    shares = {"curated": weights.floor_curated, "rewrite": 1.0 if rewritten else 0.0}
+    shares = {"curated": 0.0, "rewrite": 1.0 if rewritten else 0.0}
     possible = paired = 0.0
+    texts: dict[int, float] = {}
     for term in terms:
-        held = sight.entries.get(term)
+        held, text = sight.entries.get(term), sight.texts.get(term)
         worth = idf(held.total if held else 0, sight.total) * (1.0 if held else weights.unknown)
         possible += worth
         paired += worth if _PAIRED.search(term.words[0]) else 0.0
+        for number in text.rows if text else ():
+            texts[number] = texts.get(number, 0.0) + _worth(held, text, sight)
     share = paired / possible if possible else 0.0
     floor = weights.floor * (1 - (1 - weights.floor_pairs) * share)
     sums = (sum(shares.get(layer, 1.0) * score for layer, score in parts.items()) for parts in found.values())
-    return max(sums, default=0.0) >= floor * possible
+    if max(sums, default=0.0) >= floor * possible:
+        return True
+    return max(texts.values(), default=0.0) >= weights.floor_written * possible > 0
 
 
 def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:

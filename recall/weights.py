@@ -40,9 +40,9 @@ class Weights:
     weak_score: float = 0.15  # of the query's best score: what is below and holds no telling word is left out
     wordless: float = 0.65  # of the best own words and turns, for an entry that only the turns beside it speak for
     weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
-    floor: float = 0.33  # of what a query could score at most: where the best entry stays below, nothing answers it
+    floor: float = 0.36  # of what a query could score at most: where the best entry stays below, nothing answers it
     floor_pairs: float = 0.45  # of the floor, for a query in a script that is cut into pairs: few of them are words
-    floor_curated: float = 0.3  # of what was written about an entry counts there: such texts are many and say much
+    floor_written: float = 0.2  # of the same, that one text which was written has: then it is answered all the same
     unknown: float = 1.5  # times its idf, what a word could score that stands nowhere: mostly it is the subject
     rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
     rewritten_again: float = 0.3  # more for each rewrite that has it

@@ -1,12 +1,14 @@
 """A bounded block of what matters here, for a host to show at its start: the project first, each line cited.
 
 Open questions, the latest decisions and live topics take turns, so that a short block holds some of each. What a later
-finding replaced is left out, and an entry is cited once. The block is fenced as untrusted. Equal states give equal
-bytes: nothing in it depends on the clock. Nothing shows it by itself.
+finding replaced is left out, an entry is cited once, and what several conversations say in the same words is said once.
+The block is fenced as untrusted. Equal states give equal bytes: nothing in it depends on the clock. Nothing shows it by
+itself.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,6 +46,15 @@ WHERE t.profile_no = :profile AND t.state = 'live' AND c.sidechain = 0 AND c.con
 GROUP BY t.topic_no ORDER BY at DESC, t.topic_no LIMIT :most
 """
 _KINDS = ("open", "decided", "topic", "failed", "worked", "found")
+# People write the label themselves; the line has it already.
+_LABELS = {
+    "open": re.compile(r"(?:still )?(?:open|unanswered)(?: (?:question|point|issue))?s?\s*[:：]\s*", re.IGNORECASE),
+    "decided": re.compile(r"(?:we |i )?(?:decided|decision)s?\s*[:：]\s*", re.IGNORECASE),
+    "topic": re.compile(r"topic\s*[:：]\s*", re.IGNORECASE),
+    "failed": re.compile(r"fail(?:ed|ure)\s*[:：]\s*", re.IGNORECASE),
+    "worked": re.compile(r"work(?:ed|s)\s*[:：]\s*", re.IGNORECASE),
+    "found": re.compile(r"(?:found|finding)s?\s*[:：]\s*", re.IGNORECASE),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +106,17 @@ def _lines(connection: sqlite3.Connection, profile_no: int, here: Here, found: S
     }
     tiers = ("project",) if found.used == "project" else ("project", "none", "other")
     seen: set[tuple[str, str]] = set()
+    said: set[str] = set()
     lines: list[str] = []
     for tier in tiers:
         kinds = [[row for row in rows[kind] if found.tier(row) == tier] for kind in _KINDS]
         for row in _in_turn(kinds):
             cited = (row["entry_id"], row["sha256"])
-            if cited not in seen:
+            statement = _statement(row)
+            if cited not in seen and statement.casefold() not in said:
                 seen.add(cited)
-                lines.append(_line(row))
+                said.add(statement.casefold())
+                lines.append(_line(row, statement))
     return lines
 
 
@@ -114,8 +128,14 @@ def _in_turn(kinds: Sequence[Iterable[sqlite3.Row]]) -> Iterator[sqlite3.Row]:
     yield from sorted(rest, key=lambda row: (-(row["at"] or 0), row["conversation_id"], row["entry_id"]))
 
 
-def _line(row: sqlite3.Row) -> str:
-    statement = " ".join(safe(row["statement"], row["rules_version"]).split())
+def _statement(row: sqlite3.Row) -> str:
+    """What the row says, on one line, without the label that its line begins with."""
+    text = " ".join(safe(row["statement"], row["rules_version"]).split())
+    label = _LABELS[row["status"]].match(text)
+    return text[label.end() :] if label is not None and label.end() < len(text) else text
+
+
+def _line(row: sqlite3.Row, statement: str) -> str:
     if len(statement) > _STATEMENT:
         statement = statement[: _STATEMENT - 1].rstrip() + "…"
     day = (iso(row["at"]) or "unknown")[:10]

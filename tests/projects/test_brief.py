@@ -75,3 +75,12 @@ def test_what_was_replaced_is_left_out(index: Index) -> None:
         successions.write(connection, 1, [Succession(0, "e1", 0, "q", stored, "q")], 0)
         connection.execute("UPDATE supersessions SET older_conversation_no = 12, newer_conversation_no = 1")
     assert "Decision 11 " not in text(index, 8000)
+
+
+def test_the_same_words_are_said_once_and_a_label_is_not_repeated(index: Index) -> None:
+    for number, said in enumerate(["Open question: does it  Tick?", "does it tick?", "Open question: DOES IT tick?"]):
+        held = index.conversation([Turn(f"Same {number}")], f"same{number}", started=START + (20 + number) * 10**8)
+        index.facet(held, f"Same {number}", ["e0"], findings=[(said, "open", "e0")])
+    lines = [line for line in text(index, 8000).split("\n") if "tick?" in line.lower()]
+    assert len(lines) == 1
+    assert lines[0].startswith("- open: DOES IT tick? [c_")  # the latest

@@ -191,5 +191,5 @@ def _exact(text: str) -> Iterable[str]:
         if compound and len(bare) > 2:
             yield spelling(bare)
     whole = spelling(_QUOTED.sub(" ", text).strip("?!.。？！ ") if '"' in text else text.strip("?!.。？！ "))
-    if len(list(segment.words(whole))) > 1 and len(whole) <= 200:
+    if list(segment.words(whole)) and len(whole) <= 200:
         yield whole

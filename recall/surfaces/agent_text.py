@@ -148,7 +148,7 @@ def _conversations(answer: Answer) -> tuple[str, list[str]]:
         name = one_line(row["title"] or row["cwd"] or "(untitled)")
         running = ", running now" if row["running"] else ""
         lines.append(
-            f"{row['state']}{running} [{row['host']}] {row['modified_at']} {row['conversation_id'] or '-'} {name}"
+            f"{row['state']}{running} [{row['host']}] {row['active_at']} {row['conversation_id'] or '-'} {name}"
         )
         lines.append(f"   source {one_line(row['source'])}")
     warnings = " ".join(one_line(warning["message"]) for warning in answer["warnings"])

@@ -169,8 +169,7 @@ def _conversations(answer: Answer) -> Iterable[str]:
         name = row["title"] or row["cwd"] or ""
         marks = " (running)" if row["running"] else " (subagent)" if row["sidechain"] else ""
         marks += " (a copy)" if row["copy_of"] else ""
-        when = row["last_active_at"] or row["modified_at"]
-        head = f"{row['state']:<10} {row['host']:<4} {_clock(when)}  {_size(row['size_bytes']):>9}"
+        head = f"{row['state']:<10} {row['host']:<4} {_clock(row['active_at'])}  {_size(row['size_bytes']):>9}"
         yield f"{head}  {row['conversation_id'] or '-':<14}  {_cut(name, 48)}{marks}"
         yield f"           {one_line(row['source'])}"
         if row["problem"]:

@@ -126,6 +126,7 @@ CONVERSATIONS = _object(
             conversation_id=_TEXT_OR_NULL,
             state=_STATE,
             size_bytes=_COUNT,
+            active_at=_TEXT_OR_NULL,
             modified_at=_TEXT_OR_NULL,
             title=_TEXT_OR_NULL,
             cwd=_TEXT_OR_NULL,

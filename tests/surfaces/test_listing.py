@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -127,6 +128,36 @@ def test_a_model_without_a_provider_is_named(
     monkeypatch.setenv("HISTORY_RECALL_MODEL", "nonsense")
     assert main(["status"]) == 2
     assert "names no provider" in capsys.readouterr().err
+
+
+def test_newest_first_by_the_time_that_is_shown_page_by_page(
+    log: Path, answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = log.parent / "new_5f0c2c8e-9.jsonl"
+    head = {"type": "session", "version": 3, "id": "5f0c2c8e-9", "timestamp": "2026-09-02T13:05:00.000Z", "cwd": "/w"}
+    new.write_text(json.dumps(head) + "\n" + json.dumps(_said("a0000001", None, "Is the gauge drifting?")) + "\n")
+    listed = answer("conversations")["conversations"]
+    indexed = sorted((row for row in listed if row["conversation_id"]), key=lambda row: row["last_active_at"])
+    for place, row in enumerate(indexed):  # the files' times say the opposite
+        moment = 1_600_000_000 - place
+        os.utime(row["source"], (moment, moment))
+    os.utime(new, (1, 1))
+    listed = answer("conversations")["conversations"]
+    times = [row["active_at"] for row in listed]
+    assert times == sorted(times, reverse=True)
+    assert listed[-1]["source"] == str(new)
+    assert listed[-1]["active_at"] == listed[-1]["modified_at"]
+    assert [row["source"] for row in listed[:-1]] == [row["source"] for row in reversed(indexed)]
+    paged, cursor = [], None
+    while True:
+        page = answer("conversations", "--limit", "1", *(["--cursor", cursor] if cursor else []))
+        paged += page["conversations"]
+        if (cursor := page["next_cursor"]) is None:
+            break
+    assert paged == listed
+    main(["conversations"])
+    shown = [line[16:32] for line in capsys.readouterr().out.splitlines() if " UTC " in line]
+    assert shown == [moment[:16].replace("T", " ") for moment in times]
 
 
 def _said(identity: str, parent: str | None, text: str) -> dict[str, object]:

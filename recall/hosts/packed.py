@@ -11,6 +11,7 @@ import os
 from typing import BinaryIO, cast
 
 from recall.errors import SourceError
+from recall.extras import how_to_install
 from recall.hosts.paths import MAX_BYTES, open_source
 from recall.types import SourceRef
 
@@ -93,5 +94,5 @@ def _stream(file: BinaryIO) -> BinaryIO:
         reader = importlib.import_module("zstandard").ZstdDecompressor()
     except ModuleNotFoundError as error:
         message = "the log is packed with zstd, which this Python cannot read by itself"
-        raise SourceError("unsupported_source", message, "install history-recall[zstd]") from error
+        raise SourceError("unsupported_source", message, how_to_install("zstd")) from error
     return cast("BinaryIO", reader.stream_reader(file, read_across_frames=True))

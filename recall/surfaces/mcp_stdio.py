@@ -12,6 +12,7 @@ import threading
 from typing import BinaryIO
 
 from recall.errors import ArgumentError
+from recall.extras import how_to_install
 from recall.run import Cancellation
 from recall.settings import Settings
 from recall.surfaces.wire import LONGEST_LINE, standard_streams
@@ -52,7 +53,7 @@ def serve(settings: Settings, cancellation: Cancellation) -> None:
         import mcp.server.stdio  # noqa: F401 - is it there?
     except ImportError as error:
         message = "The MCP SDK is not installed with this program"
-        raise ArgumentError("usage", message, "install it with: pip install 'history-recall[mcp]'") from error
+        raise ArgumentError("usage", message, how_to_install("mcp")) from error
     from recall.surfaces.mcp_server import McpServer
 
     with standard_streams() as (incoming, outgoing):

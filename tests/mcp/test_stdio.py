@@ -75,3 +75,4 @@ def test_without_the_sdk_it_says_what_to_install(home: Path, words: list[str]) -
     out, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert b"history-recall[mcp]" in out + err
+    assert f"in the checkout: {sys.executable} -m pip install '.[mcp]'".encode() in out + err

@@ -7,6 +7,7 @@ are given anew. A conversation that is here already stays as it is here; so does
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -176,6 +177,9 @@ class _Import:
         return int(done.lastrowid or 0)
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def _cleaned(table: Table, row: dict[str, Any]) -> dict[str, Any]:
     """A row with its text redacted by our rules: nobody vouches for a bundle. What has to be JSON is JSON."""
     cleaned = {n: redact_text(v) if n in table.texts and isinstance(v, str) else v for n, v in row.items()}
@@ -214,7 +218,16 @@ def _table(table: Table, given: Any) -> list[dict[str, Any]]:
     needed = {table.key, *table.refers, *table.texts} - {None}
     if not needed <= set(columns) or any(not isinstance(r, list) or len(r) != len(columns) for r in given["rows"]):
         raise _invalid(f"its table {table.name} cannot be read")
+    if not all(_is_cell(cell) for row in given["rows"] for cell in row):
+        raise _invalid(f"a value in its table {table.name} is none that an index holds")
     return [dict(zip(columns, row, strict=True)) for row in given["rows"]]
+
+
+def _is_cell(value: object) -> bool:
+    """Whether SQLite can hold it as we write it: a number, nothing, or text that can be encoded and has no NUL."""
+    if isinstance(value, str):
+        return "\0" not in value and not _SURROGATE.search(value)
+    return value is None or isinstance(value, int | float)
 
 
 def _invalid(reason: str) -> ArgumentError:

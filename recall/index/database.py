@@ -196,11 +196,11 @@ def translated(path: Path) -> Iterator[None]:
     """SQLite's errors as ours, with the path and the way on."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _as_state_error(error, path) from error
 
 
-def _as_state_error(error: sqlite3.Error, path: Path) -> StateError:
+def _as_state_error(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> StateError:
     name = getattr(error, "sqlite_errorname", "") or ""
     text = str(error)
     data = {"path": str(path), "sqlite": name or text}
@@ -208,8 +208,13 @@ def _as_state_error(error: sqlite3.Error, path: Path) -> StateError:
         return _stopped()
     if name.startswith("SQLITE_FULL"):
         return StateError("disk_full", f"No space left while writing the index at {path}", "free some space", data)
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text:
-        hint = "run `history-recall doctor`; it says what is damaged and how to mend it"
+    # sqlite3 decodes names and messages of its own, which stand in the file as well.
+    undecodable = isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in text
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text or undecodable:
+        hint = (
+            "`history-recall doctor` says what can still be read; where it says this too, move the file away and index "
+            "again with index-all, or import an export: your logs are untouched"
+        )
         return StateError("index_damaged", f"The index at {path} is damaged: {text}", hint, data)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         hint = "wait for the other run, or see `history-recall status`"

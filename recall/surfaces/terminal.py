@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import re
 
-# C0 without TAB and LF, DEL, C1, bidi embeddings/overrides/isolates and marks, line and paragraph separators.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udfff]")
-_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+# DEL, C1, bidi embeddings/overrides/isolates and marks, line and paragraph separators, and what is not seen at all but
+# read by a model: the zero-width space, word joiners, tags. Joiners of emoji and of scripts stay.
+_EVERYWHERE = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f"
+# Also C0 without TAB and LF.
+_UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f{_EVERYWHERE}]|[\ud800-\udfff]")
+_UNSAFE_IN_JSON = re.compile(f"[{_EVERYWHERE}\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
@@ -27,7 +30,7 @@ def one_line(text: str) -> str:
 def json_text(document: object, *, indent: int | None = None) -> str:
     """A JSON document that is safe to print: what a terminal would act on stands escaped."""
     text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
-    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return _UNSAFE_IN_JSON.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 def _mark(match: re.Match[str]) -> str:

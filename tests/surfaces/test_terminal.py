@@ -25,6 +25,14 @@ def test_each_acting_character_becomes_a_visible_mark() -> None:
     assert "<U+202E>gnp.exe<U+202C>" in shown
 
 
+def test_what_no_person_sees_and_a_model_reads_is_shown() -> None:
+    hidden = "pay\U000e0041\U000e007f\u200b\u2060load"
+    assert visible(hidden) == "pay<U+E0041><U+E007F><U+200B><U+2060>load"
+    assert json_text([hidden]).isascii()
+    assert json.loads(json_text([hidden])) == [hidden]
+    assert visible("👨\u200d👩") == "👨\u200d👩"
+
+
 def test_tabs_and_line_breaks_of_a_text_stay() -> None:
     assert visible("a\tb\nc") == "a\tb\nc"
     assert one_line("a\tb\nc") == "a b c"

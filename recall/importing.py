@@ -15,7 +15,7 @@ from typing import Any
 
 from recall.bundle import FORMAT, TABLES, VERSION, Table
 from recall.errors import ArgumentError
-from recall.index import fulltext, tombstones
+from recall.index import catalogue, fulltext, tombstones, topics
 from recall.index.database import SCHEMA_VERSION, ensure_profile
 from recall.index.publish import bump_generation
 from recall.redact import redact_text
@@ -30,7 +30,7 @@ def import_bundle(run: Run, argument: str) -> dict[str, object]:
     tables, generation = _read(argument)
     with run.database.write() as connection:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
-        taking = _Import(connection, profile_no, tables)
+        taking = _Import(connection, profile_no, tables, run.clock())
         try:
             taking.run()
         except sqlite3.IntegrityError as error:
@@ -47,10 +47,11 @@ class _Import:
     """One bundle on its way in. Numbers of the bundle lead to numbers here; None: the row stays out."""
 
     def __init__(
-        self, connection: sqlite3.Connection, profile_no: int, tables: Mapping[str, list[dict[str, Any]]]
+        self, connection: sqlite3.Connection, profile_no: int, tables: Mapping[str, list[dict[str, Any]]], now: int
     ) -> None:
         self._connection = connection
         self._profile_no = profile_no
+        self._now = now
         self._tables = tables
         self._numbers: dict[str, dict[int, int | None]] = {table.name: {} for table in TABLES}
         self.new: list[int] = []
@@ -75,11 +76,22 @@ class _Import:
             if merged is not None and own in self._new_topics:
                 into = self._numbers["topics"].get(merged)
                 self._connection.execute("UPDATE topics SET merged_into = ? WHERE topic_no = ?", (into, own))
+        self._revive()
         entries = [number for number in self._numbers["entries"].values() if number is not None]
         fulltext.add_entries(self._connection, self._profile_no, entries)
         for number in self.new:
             fulltext.add_curated(self._connection, self._profile_no, number)
         fulltext.refresh_topics(self._connection, self._profile_no)
+
+    def _revive(self) -> None:
+        """A topic that was here without a facet, and has one of what came, lives again."""
+        rows = self._connection.execute(
+            """SELECT topic_no FROM topics AS t WHERE profile_no = ? AND state = 'retired'
+               AND EXISTS (SELECT 1 FROM memberships AS m WHERE m.topic_no = t.topic_no)""",
+            (self._profile_no,),
+        )
+        for row in rows.fetchall():
+            topics.came_back(self._connection, row["topic_no"], self._now)
 
     def _take(self, table: Table, row: dict[str, Any]) -> None:
         held = dict(row)
@@ -119,10 +131,10 @@ class _Import:
             case "projects":
                 return self._number("projects", "project_no", "profile_no = ? AND marker = ?", row["marker"])
             case "topics":
-                found = self._number("topics", "topic_no", "profile_no = ? AND topic_id = ?", row["topic_id"])
-                if found is None and self._taken("topics", "topic_id", row["topic_id"]):
+                here = catalogue.topic(self._connection, self._profile_no, row["topic_id"])
+                if here is None and self._taken("topics", "topic_id", row["topic_id"]):
                     return self._conflict(row["topic_id"], "another profile of this index has the id")
-                return found
+                return None if here is None else int(here["topic_no"])
             case "conversations":
                 return self._known_conversation(row)
             case "bindings":

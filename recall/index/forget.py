@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 from recall.index import audits, frequencies, fulltext, topics, words
 
-GONE = "(forgotten)"
 # Replies that can speak of more than their own source: the catalogue of topics was in the question, or originals were.
 _OWN_KINDS = ("analysis", "map", "reduce", "final", "rewrite")
 # Where words of one conversation can stand in rows of others: (table, key, column, what takes its place).
@@ -142,18 +141,11 @@ def _elsewhere(connection: sqlite3.Connection, word: str) -> bool:
 
 def _retell(connection: sqlite3.Connection, topic_no: int, now: int) -> str:
     """Give a topic the words of the facets that are left in it; its events keep what happened, not in which words."""
-    rows = connection.execute(
-        """SELECT f.title, f.description, f.aliases FROM memberships AS m JOIN facets AS f USING (facet_no)
-           WHERE m.topic_no = ? ORDER BY m.placed_at, f.facet_no""",
-        (topic_no,),
-    ).fetchall()
-    title, description, aliases = GONE, "", "[]"
-    if rows:
-        title, description = rows[0]["title"], rows[0]["description"]
-        names = [word for row in rows for word in (row["title"], *json.loads(row["aliases"]))]
-        aliases = topics.joined_aliases(title, names)
+    title, description, aliases = topics.words_of_facets(connection, topic_no)
     topic = connection.execute("SELECT topic_id, state FROM topics WHERE topic_no = ?", (topic_no,)).fetchone()
-    state = topic["state"] if rows or topic["state"] == "merged" else "retired"
+    members = "SELECT EXISTS (SELECT 1 FROM memberships WHERE topic_no = ?)"
+    peopled = connection.execute(members, (topic_no,)).fetchone()[0]
+    state = topic["state"] if peopled or topic["state"] == "merged" else "retired"
     connection.execute(
         """UPDATE topics SET title = ?, description = ?, aliases = ?, state = ?, version = version + 1, changed_at = ?
            WHERE topic_no = ?""",

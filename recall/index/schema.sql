@@ -276,7 +276,7 @@ CREATE TABLE topic_events (
     topic_no        INTEGER NOT NULL REFERENCES topics,
     conversation_no INTEGER REFERENCES conversations,
     at              INTEGER NOT NULL,
-    kind            TEXT NOT NULL,                  -- created joined left moved redefined merged retired
+    kind            TEXT NOT NULL,                  -- created joined left moved redefined merged retired revived
     reason          TEXT NOT NULL,
     before          TEXT NOT NULL,
     after           TEXT NOT NULL,

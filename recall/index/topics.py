@@ -18,6 +18,7 @@ from recall.hashing import derived_id
 from recall.types import Draft, Facet, TopicCard
 
 MAX_ALIASES = 24
+GONE = "(forgotten)"  # the title of a topic that nothing is left of
 
 
 @dataclass
@@ -234,6 +235,34 @@ class TopicWriter:
                 json.dumps(after, ensure_ascii=False),
             ),
         )
+
+
+def came_back(connection: sqlite3.Connection, topic_no: int, now: int) -> None:
+    """A retired topic has facets again: live, by their words; what its own words were may be of what is still gone."""
+    title, description, aliases = words_of_facets(connection, topic_no)
+    connection.execute(
+        """UPDATE topics SET title = ?, description = ?, aliases = ?, state = 'live', version = version + 1,
+             changed_at = ? WHERE topic_no = ?""",
+        (title, description, aliases, now, topic_no),
+    )
+    connection.execute(
+        """INSERT INTO topic_events (topic_no, conversation_no, at, kind, reason, before, after)
+           VALUES (?, NULL, ?, 'revived', 'a conversation that was in it is here again', '{}', ?)""",
+        (topic_no, now, json.dumps({"title": title, "description": description}, ensure_ascii=False)),
+    )
+
+
+def words_of_facets(connection: sqlite3.Connection, topic_no: int) -> tuple[str, str, str]:
+    """Title, description and aliases (JSON) that a topic has from its facets alone; its first facet names it."""
+    rows = connection.execute(
+        """SELECT f.title, f.description, f.aliases FROM memberships AS m JOIN facets AS f USING (facet_no)
+           WHERE m.topic_no = ? ORDER BY m.placed_at, f.facet_no""",
+        (topic_no,),
+    ).fetchall()
+    if not rows:
+        return GONE, "", "[]"
+    names = [word for row in rows for word in (row["title"], *json.loads(row["aliases"]))]
+    return rows[0]["title"], rows[0]["description"], joined_aliases(rows[0]["title"], names)
 
 
 def mint(connection: sqlite3.Connection, *parts: str) -> str:

@@ -73,6 +73,29 @@ def test_conflicts_are_named_and_what_is_here_stays(person: Person, tmp_path: Pa
     assert person.found("gearbox") == []
 
 
+def test_a_topic_comes_back_with_the_conversation_that_it_was_retired_for(person: Person, tmp_path: Path) -> None:
+    person.talks("pi000001", person.folder("app"), "gearbox")
+    poem = [("Write a sonnet on lanterns in autumn.", "Lanterns glow, leaves drift: fourteen lines, rhymed.")]
+    person.write(Log("pi000002", str(person.folder("app"))).talk(poem))
+    person.index()
+    person.done("export", "--output", tmp_path / "bundle.json")
+    listed = {one["topic_id"]: one["title"] for one in person.done("browse")["entries"]}
+    counted = person.done("status")["topics"]
+    person.done("forget", "pi:pi000001")
+    person.done("forget", "pi:pi000001", "--unforget")
+    (gone,) = listed.keys() - {one["topic_id"] for one in person.done("browse")["entries"]}
+    assert person.done("import", tmp_path / "bundle.json")["imported"] == 1
+    assert {one["topic_id"]: one["title"] for one in person.done("browse")["entries"]} == listed
+    assert person.done("status")["topics"] == counted
+    assert person.rows(
+        "SELECT kind FROM topic_events JOIN topics USING (topic_no) WHERE topic_id = ? ORDER BY event_no", gone
+    )[-2:] == [("retired",), ("revived",)]
+    assert person.found("gearbox") == ["pi000001"]
+    indexed = "SELECT topic_id FROM topics JOIN curated_texts ON owner_no = topic_no WHERE kind = 'topic'"
+    assert (gone,) in person.rows(indexed)
+    assert person.done("doctor", "--deep")["ok"]
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -60,7 +60,7 @@ def _outdated(settings: Settings, host: str, journal: Journal) -> bool:
 
 def _install(session: Session, arguments: Arguments) -> Answer:
     from recall.hosts import installed
-    from recall.surfaces import host_packages
+    from recall.surfaces import host_packages, mcp_stdio
 
     host = str(arguments["host"])
     brief = bool(arguments.get("brief"))
@@ -68,6 +68,8 @@ def _install(session: Session, arguments: Arguments) -> Answer:
         message = f"{host} has no place where a brief can begin a conversation"
         known = ", ".join(host_packages.BRIEFED)
         raise ArgumentError("usage", message, f"hosts that have: {known}; nothing was written")
+    if host in host_packages.SERVED_OVER_MCP:
+        mcp_stdio.require_sdk()  # the host would start a server that ends at once; Codex would not start at all
     journal = _journal(session.settings, host)
     planned = installed.plan(host_packages.writes(host, session.settings, brief=brief), journal)
     if not arguments.get("dry_run"):

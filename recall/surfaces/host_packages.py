@@ -27,6 +27,7 @@ PROGRAMS: Mapping[str, str] = {
     "hermes": "hermes",
     "opencode": "opencode",
 }
+SERVED_OVER_MCP = frozenset({"claude-code", "codex", "gemini", "opencode"})
 _PACKAGES = Path(__file__).resolve().parent.parent / "hosts" / "packages"
 
 

@@ -44,16 +44,22 @@ class Lines:
         self._lines.put("")
 
 
+def require_sdk() -> None:
+    """Raises ArgumentError `usage` where the SDK cannot be imported, or is one of another API."""
+    try:
+        import mcp.server.stdio  # noqa: F401 - are they there?
+        import mcp_types  # noqa: F401
+    except ImportError as error:
+        message = "The MCP SDK is not installed with this program"
+        raise ArgumentError("usage", message, how_to_install("mcp")) from error
+
+
 def serve(settings: Settings, cancellation: Cancellation) -> None:
     """Serve until the client closes its side or the run is cancelled.
 
     Raises ArgumentError `usage` where the SDK is not installed.
     """
-    try:
-        import mcp.server.stdio  # noqa: F401 - is it there?
-    except ImportError as error:
-        message = "The MCP SDK is not installed with this program"
-        raise ArgumentError("usage", message, how_to_install("mcp")) from error
+    require_sdk()
     from recall.surfaces.mcp_server import McpServer
 
     with standard_streams() as (incoming, outgoing):

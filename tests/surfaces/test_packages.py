@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from recall import __version__
+from recall.extras import how_to_install
 from recall.hosts.names import HOSTS
 from recall.prompts import capability
 from recall.surfaces.cli import main
@@ -102,6 +104,23 @@ def test_what_changed_since_loses_our_entry_only(host: str, home: Path, answer: 
     assert "entry_removed" in {row["action"] for row in done["files"]}
     assert "history-recall" not in path.read_text()
     assert "still mine" in path.read_text()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_without_the_sdk_no_host_is_told_of_a_server(
+    host: str, home: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)  # importing it fails from now on
+    if host in ("omp", "pi", "hermes"):
+        assert answer("hosts", "install", host)["files"]
+        return
+    before = files(home)
+    for words in ([], ["--dry-run"]):
+        refused = answer("hosts", "install", host, *words, code=2)["error"]
+        assert refused["code"] == "usage"
+        assert "MCP SDK is not installed" in refused["message"]
+        assert refused["hint"] == how_to_install("mcp")
+    assert files(home) == before
 
 
 def test_a_server_that_the_person_added_is_the_persons(home: Path, answer: Answer) -> None:

@@ -54,7 +54,10 @@ def _outdated(settings: Settings, host: str, journal: Journal) -> bool:
     from recall.hosts import installed
     from recall.surfaces import host_packages
 
-    planned = installed.plan(host_packages.writes(host, settings, brief=journal.brief), journal)
+    try:
+        planned = installed.plan(host_packages.writes(host, settings, brief=journal.brief), journal)
+    except ArgumentError:
+        return True  # installing again says which file is in the way
     return any(one.action not in ("unchanged", "by_hand") for one in planned)
 
 

@@ -148,6 +148,127 @@ def test_what_is_not_understood_is_not_touched(home: Path, answer: Answer) -> No
     assert skill.read_text() == "the person's own"
 
 
+def test_what_the_person_wrote_between_two_installations_is_what_comes_back(home: Path, answer: Answer) -> None:
+    path = home / ".gemini/settings.json"
+    answer("hosts", "install", "gemini")
+    path.unlink()
+    for text in ('{"theirs": 1}', '{"theirs": 2}\n', "{}\n"):
+        path.write_text(text)
+        answer("hosts", "install", "gemini")
+        assert "history-recall" in path.read_text()
+    path.write_text('{"theirs": 3}')
+    answer("hosts", "install", "gemini")
+    kept = path.read_text()
+    assert {row["action"] for row in answer("hosts", "install", "gemini")["files"]} == {"unchanged"}
+    assert path.read_text() == kept
+    answer("hosts", "uninstall", "gemini")
+    assert path.read_text() == '{"theirs": 3}'
+
+
+@pytest.mark.parametrize("host", CONFIGS)
+def test_what_the_person_wrote_beside_our_entry_is_kept_by_the_next_installation(
+    host: str, home: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = written(home, host)
+    assert name is not None
+    answer("hosts", "install", host)
+    path = home / name
+    changed = (
+        path.read_text().replace("mine", "still mine").replace("GitHub", "still mine").replace('"x"', '"still mine"')
+    )
+    path.write_text(changed)
+    monkeypatch.setattr("recall.surfaces.host_packages.command", lambda: ["/elsewhere/history-recall"])
+    answer("hosts", "install", host)
+    assert "history-recall" in path.read_text()
+    answer("hosts", "uninstall", host)
+    assert "history-recall" not in path.read_text()
+    assert "still mine" in path.read_text()
+
+
+def test_what_the_person_made_of_a_file_of_ours_comes_back(home: Path, answer: Answer) -> None:
+    skill = home / ".agents/skills/history-recall/SKILL.md"
+    answer("hosts", "install", "codex")
+    ours = skill.read_text()
+    skill.write_text("mine")
+    answer("hosts", "install", "codex")
+    assert skill.read_text() == ours
+    skill.write_text("mine too")
+    refused = answer("hosts", "install", "codex", code=1)["error"]
+    assert (refused["code"], str(skill) in refused["message"]) == ("host_config", True)
+    assert skill.read_text() == "mine too"
+    assert next(row for row in answer("hosts", "list")["hosts"] if row["host"] == "codex")["outdated"]
+    skill.write_text(ours)
+    answer("hosts", "uninstall", "codex")
+    assert skill.read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link to a fifo"])
+@pytest.mark.parametrize("host", CONFIGS)
+def test_what_is_no_regular_file_is_refused(host: str, kind: str, home: Path, answer: Answer) -> None:
+    path = home / CONFIGS[host][0]
+    path.parent.mkdir(parents=True)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        os.mkfifo(home / "pipe")
+        path.symlink_to(home / "pipe")
+    before = files(home)
+    refused = answer("hosts", "install", host, code=1)["error"]
+    assert (refused["code"], str(path) in refused["message"]) == ("host_config", True)
+    assert files(home) == before
+    assert not any(row["installed"] for row in answer("hosts", "list")["hosts"])
+    if kind == "folder":
+        path.rmdir()
+    else:
+        path.unlink()
+    path.write_text(CONFIGS[host][1])
+    answer("hosts", "install", host)
+    answer("hosts", "uninstall", host)
+    assert path.read_text() == CONFIGS[host][1]
+
+
+def test_an_installation_that_fails_half_way_leaves_nothing(home: Path, answer: Answer) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.symlink_to(home / "nowhere" / "config.toml")
+    before = {one: one.lstat().st_mode for one in home.rglob("*") if ".local" not in one.parts}
+    refused = answer("hosts", "install", "codex", code=1)["error"]
+    assert (refused["code"], str(path) in refused["message"], "put back" in refused["hint"]) == (
+        "host_config",
+        True,
+        True,
+    )
+    assert {one: one.lstat().st_mode for one in home.rglob("*") if ".local" not in one.parts} == before
+    assert not any(row["installed"] for row in answer("hosts", "list")["hosts"])
+    (home / "nowhere").mkdir()
+    answer("hosts", "install", "codex")
+    assert path.is_symlink()
+    assert "history-recall" in (home / "nowhere/config.toml").read_text()
+    answer("hosts", "uninstall", "codex")
+    assert path.is_symlink(), "the link is the person's"
+    assert list((home / "nowhere").iterdir()) == []
+
+
+def test_an_upgrade_that_fails_half_way_leaves_the_older_one(
+    home: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home / ".codex/config.toml"
+    written(home, "codex")
+    first = files(home)
+    answer("hosts", "install", "codex")
+    before = files(home)
+    monkeypatch.setattr("recall.surfaces.host_packages.command", lambda: ["/elsewhere/history-recall"])
+    in_the_way = path.with_name(".config.toml.history-recall")
+    in_the_way.mkdir()
+    assert answer("hosts", "install", "codex", code=1)["error"]["code"] == "host_config"
+    in_the_way.rmdir()
+    assert files(home) == before
+    answer("hosts", "uninstall", "codex")
+    assert files(home) == first
+
+
 def test_what_stands_in_them(home: Path, answer: Answer) -> None:
     for host in HOSTS:
         answer("hosts", "install", host)

@@ -45,10 +45,20 @@ class _Value:
 
 def has_member(text: str, path: Sequence[str]) -> bool:
     """Whether there is a member at a path. Raises NotUnderstood."""
+    return _at(text, path) is not None
+
+
+def member(text: str, path: Sequence[str]) -> str | None:
+    """The member at a path as it is written, without white space; None where there is none. Raises NotUnderstood."""
+    found = _at(text, path)
+    return None if found is None else "".join(text[found.start : found.end].split())
+
+
+def _at(text: str, path: Sequence[str]) -> _Value | None:
     found: _Value | None = _parsed(text)
     for key in path:
         found = None if found is None else _child(found, key)
-    return found is not None
+    return found
 
 
 def with_member(text: str, path: Sequence[str], value: object) -> str:

@@ -29,7 +29,8 @@ Entry = dict[str, str | None]
 class Write:
     """One file of a package: a file of ours (`content`), or an entry in one of the person's (`put` and `take`).
 
-    `present` says of the person's text whether the entry is there already.
+    `present` says of the person's text whether the entry is there already, `mark` what tells ours from one of the same
+    name that the person put in its place: another mark, another's entry. None: nothing does, or there is none.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class Write:
     put: Edit | None = None
     take: Edit | None = None
     present: Callable[[str], bool] = lambda text: False
+    mark: Callable[[str], str | None] = lambda text: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,10 @@ def _planned(write: Write, known: Entry | None) -> Planned:
         rest = write.take(text) if ours else text
         if write.present(rest):
             return Planned(write, "by_hand", before, before, before)
-        after = write.put(rest).encode("utf-8")
+        put = write.put(rest)
+        if known is not None and _theirs(write, text, known) and write.mark(text) != write.mark(put):
+            return Planned(write, "by_hand", before, before, before)
+        after = put.encode("utf-8")
     except (UnicodeDecodeError, NotUnderstood) as error:
         message = f"{write.path} cannot be changed safely: {error}"
         raise ArgumentError(
@@ -129,6 +134,12 @@ def _planned(write: Write, known: Entry | None) -> Planned:
         ) from error
     original = kept if as_left else None if before is None else rest.encode("utf-8")
     return Planned(write, _action(before, after), before, after, original)
+
+
+def _theirs(write: Write, text: str, known: Entry) -> bool:
+    """Whether the entry in a text is another than we wrote. An older journal does not say which that was."""
+    mark = write.mark(text)
+    return mark is not None and known.get("mark") not in (None, mark)
 
 
 def _read(path: Path) -> bytes | None:
@@ -173,6 +184,7 @@ def install(planned: Sequence[Planned], journal: Journal, *, brief: bool = False
         folder = _made(one.write.path.parent)
         made = known["made"] if known and known["made"] else folder
         entries[path] = {"path": path, "before": kept, "after": sha256(one.after).hexdigest(), "made": made}
+        entries[path]["mark"] = one.write.mark(one.after.decode("utf-8"))
         try:
             journal.write(list(entries.values()), brief=brief)
             folders.append((one.write.path.parent, folder))
@@ -211,12 +223,12 @@ def _rolled_back(
 
 def uninstall(writes: Sequence[Write], journal: Journal) -> list[dict[str, str]]:
     """Take it away; what was done to each file: `restored`, `removed`, `entry_removed`, `left` (changed since)."""
-    edits = {str(write.path): write.take for write in writes}
+    known = {str(write.path): write for write in writes}
     done = []
     entries = journal.read()
     for entry in reversed(entries):
         path = Path(str(entry["path"]))
-        done.append({"path": str(path), "action": _undo(path, entry, edits.get(str(path)))})
+        done.append({"path": str(path), "action": _undo(path, entry, known.get(str(path)))})
     made = [one for entry in entries if (one := entry.get("made")) is not None]
     folders = {Path(str(entry["path"])).parent for entry in entries}
     for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
@@ -225,7 +237,7 @@ def uninstall(writes: Sequence[Write], journal: Journal) -> list[dict[str, str]]
     return done
 
 
-def _undo(path: Path, entry: Entry, take: Edit | None) -> str:
+def _undo(path: Path, entry: Entry, write: Write | None) -> str:
     if not path.is_file():
         return "gone"
     now = path.read_bytes()
@@ -235,10 +247,11 @@ def _undo(path: Path, entry: Entry, take: Edit | None) -> str:
             return "removed"
         _replace(path, base64.b64decode(entry["before"]), None)
         return "restored"
-    if take is None:
+    if write is None or write.take is None:
         return "left"
     try:
-        rest = take(now.decode("utf-8"))
+        text = now.decode("utf-8")
+        rest = text if _theirs(write, text, entry) else write.take(text)
     except (UnicodeDecodeError, NotUnderstood):
         return "left"
     if rest.encode("utf-8") == now:

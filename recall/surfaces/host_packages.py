@@ -147,11 +147,18 @@ def _opencode(settings: Settings) -> Sequence[Write]:
 
 
 def _member(path: Path, where: tuple[str, ...], value: object) -> Write:
+    def mark(text: str) -> str | None:
+        """The command: the rest of an entry of ours a person or the host may have set to their liking."""
+        if not text.strip() or not edits.has_member(text, where):
+            return None
+        return edits.member(text, (*where, "command")) or ""
+
     return Write(
         path,
         put=lambda text: edits.with_member(text, where, value),
         take=lambda text: edits.without_member(text, where),
         present=lambda text: bool(text.strip()) and edits.has_member(text, where),
+        mark=mark,
     )
 
 

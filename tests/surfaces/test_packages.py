@@ -133,6 +133,30 @@ def test_a_server_that_the_person_added_is_the_persons(home: Path, answer: Answe
     assert json.loads(path.read_text())["mcpServers"]["history-recall"] == {"command": "mine"}
 
 
+@pytest.mark.parametrize("own", ['{"command": "mine"}', '{"httpUrl": "http://127.0.0.1:1/mcp"}'])
+@pytest.mark.parametrize("again", [True, False])
+def test_so_is_one_that_they_put_in_the_place_of_ours(own: str, again: bool, home: Path, answer: Answer) -> None:
+    path = home / ".gemini/settings.json"
+    answer("hosts", "install", "gemini")
+    text = f'{{"mcpServers": {{"history-recall": {own}}}}}'
+    path.write_text(text)
+    if again:
+        assert "by_hand" in {row["action"] for row in answer("hosts", "install", "gemini")["files"]}
+    assert path.read_text() == text
+    answer("hosts", "uninstall", "gemini")
+    assert path.read_text() == text
+
+
+def test_our_entry_is_ours_when_the_host_has_written_it_anew(home: Path, answer: Answer) -> None:
+    path = home / ".gemini/settings.json"
+    answer("hosts", "install", "gemini")
+    settings = json.loads(path.read_text())
+    settings["mcpServers"]["history-recall"]["trust"] = True
+    path.write_text(json.dumps(settings | {"theme": "GitHub"}, indent=4))
+    answer("hosts", "uninstall", "gemini")
+    assert json.loads(path.read_text()) == {"theme": "GitHub"}
+
+
 def test_what_is_not_understood_is_not_touched(home: Path, answer: Answer) -> None:
     path = home / ".codex/config.toml"
     path.parent.mkdir()

@@ -141,10 +141,16 @@ def catalogue_of(settings: Settings, database: Database) -> Catalogue:
 
 
 def source_of(settings: Settings, database: Database, argument: str) -> SourceRef:
-    """The authorised source that an argument names: a path, HOST:ID, or the id of an indexed conversation."""
+    """The authorised source that an argument names: a path, HOST:ID, or the id of an indexed conversation.
+
+    Raises SourceError, `forgotten` for the name of one that the user wants forgotten.
+    """
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        if number is not None:
+            tombstones.confirm_name(connection, number, argument)
     if argument.startswith("c_"):
         with database.read() as connection:
-            number = profile_number(connection, settings.profile)
             kept = None if number is None else stored.by_id(connection, number, argument)
         if kept is not None:
             argument = f"{kept.host}:{kept.host_conversation_id}"

@@ -48,5 +48,20 @@ def confirm_id(connection: sqlite3.Connection, profile_no: int, host: str, ident
         (profile_no, host, identity),
     ).fetchone()
     if row is not None:
-        message = f"You had {host}:{identity} forgotten"
-        raise SourceError("forgotten", message, f"`history-recall forget {host}:{identity} --unforget` lets it in")
+        raise _forgotten(host, identity)
+
+
+def confirm_name(connection: sqlite3.Connection, profile_no: int, name: str) -> None:
+    """The same, by whatever `drop` takes: our id is known to nothing else once the conversation is forgotten."""
+    row = connection.execute(
+        """SELECT host, host_conversation_id FROM tombstones WHERE profile_no = ? AND ? IN
+             (conversation_id, host_conversation_id, host || ':' || host_conversation_id)""",
+        (profile_no, name),
+    ).fetchone()
+    if row is not None:
+        raise _forgotten(row["host"], row["host_conversation_id"])
+
+
+def _forgotten(host: str, identity: str) -> SourceError:
+    message = f"You had {host}:{identity} forgotten"
+    return SourceError("forgotten", message, f"`history-recall forget {host}:{identity} --unforget` lets it in")

@@ -12,10 +12,12 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TextIO
 
 import click
 
+from recall.hosts.names import HOSTS
 from recall.run import Cancellation
 from recall.surfaces import render
 from recall.surfaces.answering import Answered, Asked, answer, failed
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(words: list[str]) -> int:
     try:
-        asked = parse(words)
+        asked = _from_here(parse(words))
     except Shown as shown:
         click.echo(shown.text)
         return 0
@@ -52,6 +54,19 @@ def _main(words: list[str]) -> int:
     with _progress(asked.as_json) as report, signals_cancel(cancellation):
         answered = answer(asked, report, cancellation)
     return _show(asked, answered, words)
+
+
+def _from_here(asked: Asked) -> Asked:
+    """A log's path may be given from the folder that a person is in, or that --cwd names. Ids stay as they are."""
+    named = str(asked.arguments.get("file", ""))
+    if asked.operation.name != "index" or named.startswith("~") or "\0" in named or named.split(":")[0] in HOSTS:
+        return asked
+    path = os.path.join(asked.overrides.get("cwd", ""), named)
+    if os.path.basename(named) == named and (named.startswith("c_") or not os.path.lexists(path)):
+        return asked
+    with contextlib.suppress(FileNotFoundError):  # the folder was removed while we are in it
+        path = os.path.abspath(path)
+    return replace(asked, arguments={**asked.arguments, "file": path})
 
 
 def _show(asked: Asked, answered: Answered, words: Sequence[str]) -> int:

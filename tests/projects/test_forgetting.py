@@ -70,7 +70,11 @@ def test_it_stays_out_until_it_is_let_in_again(person: Person) -> None:
     assert states == {"0abc0001": "forgotten"}
     person.index()
     assert person.found(WORDS[0]) == []
-    assert person.refused("index", path) == "forgotten"
+    for name in (path, before, "pi:0abc0001", "0abc0001"):
+        code, answer = person.run("index", name)
+        assert (code, answer["error"]["code"]) == (1, "forgotten")
+        assert "`history-recall forget pi:0abc0001 --unforget`" in answer["error"]["hint"]
+    assert person.refused("index", before, "--dry-run") == "forgotten"
     assert WORDS[0].encode() not in everything(person)
     assert person.done("forget", before, "--unforget")["unforgotten"] == ["pi:0abc0001"]
     person.index()

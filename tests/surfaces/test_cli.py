@@ -87,6 +87,24 @@ def test_unknown_words_and_spare_arguments_are_usage_and_change_nothing(
     assert list(home.rglob("*")) == []
 
 
+def test_a_log_may_be_named_from_the_folder_that_the_person_is_in(
+    home: Path, answer: Callable[..., Any], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _demo(home)
+    third, first, _, second = sorted((home / ".omp").rglob("*.jsonl"))
+    monkeypatch.chdir(first.parent)
+    assert answer("index", first.name, "--dry-run")["sources"] == 1
+    for words in (
+        [first.name],
+        [f"../{second.parent.name}/{second.name}"],
+        [third.name, "--cwd", str(third.parent)],
+    ):
+        assert len(answer("index", *words)["completed"]) == 1
+    assert answer("conversations", "--state", "indexed")["total"] == 3
+    for named, code in (("./no.jsonl", "source_missing"), ("no.jsonl", "not_authorised"), ("c_no", "not_authorised")):
+        assert json.loads(command("index", named, "--json")[1])["error"]["code"] == code
+
+
 def test_the_demo_conversations_from_listing_to_reading(home: Path, answer: Callable[..., Any]) -> None:
     _demo(home)
     listed = answer("conversations")["conversations"]

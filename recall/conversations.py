@@ -174,7 +174,7 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
             found = by_identity.get((item.source.host, item.header.host_conversation_id))
         if found is not None:
             seen.add(found.conversation_id)
-        state = _state(item, found, item.source.name in queued)
+        state = _state(item, found, queued.get(item.source.name))
         if item.header is not None and (item.source.host, item.header.host_conversation_id) in places.forgotten:
             state = "forgotten"
         elsewhere = found.source if found is not None and found.source != item.source.name else None
@@ -260,21 +260,26 @@ class _Places:
         return attribution.project_no, attribution.why
 
 
-def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], frozenset[str], _Places]:
+def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], Mapping[str, bool], _Places]:
+    """What is indexed; what is queued, and whether it is to be analysed again though unchanged; what says where."""
     number = profile_number(connection, profile)
     if number is None:
-        return [], frozenset(), _Places(Known(), {})
-    queued = frozenset(job.source for job in jobs.waiting(connection, number))
+        return [], {}, _Places(Known(), {})
+    queued = {job.source: job.force for job in jobs.waiting(connection, number)}
     gone = tombstones.all_of(connection, number)
     places = _Places(projects.known(connection, number), projects.decisions(connection, number), gone)
     return stored.all_of(connection, number), queued, places
 
 
-def _state(item: Listed, found: Stored | None, queued: bool) -> str:
+def _state(item: Listed, found: Stored | None, forced: bool | None) -> str:
+    """`forced` is None where it is not queued. What is indexed and only waits for another model stays indexed."""
     if item.problem is not None:
         return _PROBLEM_STATES.get(item.problem.code, "unreadable")
-    if queued:
-        return "queued"
+    state = _state_of_file(item, found)
+    return "queued" if forced or (forced is not None and state != "indexed") else state
+
+
+def _state_of_file(item: Listed, found: Stored | None) -> str:
     if found is None:
         return "new"
     if found.source != item.source.name:  # a moved file or a copy: what is longer than the stored one is news

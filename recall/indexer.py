@@ -118,6 +118,7 @@ def index(run: Run, argument: str, *, force: bool = False, repair: bool = True) 
         if error.code not in ("lease_held", "source_missing", "duplicate_conversation"):
             with contextlib.suppress(StateError):
                 _keep_failure(run, profile_no, source, error)
+                _unqueue_indexed(run, profile_no, error)
         raise
     if waiting and not any(one.published for one in report.completed):
         _drop(run, profile_no, source)
@@ -147,6 +148,9 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
         await _maintain_after_batch(curator.repairer, report)
 
     spent = _work(run, profile_no, calls if calls is not None else run.settings.batch_calls, work)
+    if report.aborted is not None:
+        with contextlib.suppress(StateError):
+            _unqueue_indexed(run, profile_no, report.aborted)
     with run.database.read() as connection:
         report.left = len(jobs.waiting(connection, profile_no))
     return report.as_json(spent)
@@ -313,6 +317,19 @@ def _fill_queue(run: Run, profile_no: int) -> None:
         return
     with run.database.write() as connection:
         jobs.enqueue(connection, profile_no, ready, run.clock())
+
+
+def _unqueue_indexed(run: Run, profile_no: int, error: RecallError) -> None:
+    """Where nobody said yes to the model, what is indexed does not wait for it; the next run queues it again."""
+    if error.code != "consent_required":
+        return
+    with run.cancellation.torn():
+        found, _ = conversations.rows(run.settings, run.database)
+    indexed = {row.source for row in found if row.state == "indexed"}
+    with run.database.write() as connection:
+        for job in jobs.waiting(connection, profile_no):
+            if job.source in indexed and not job.force:
+                jobs.drop(connection, profile_no, job.source)
 
 
 def _profile(run: Run) -> int:

@@ -55,6 +55,29 @@ def test_without_a_yes_nothing_is_sent(product: Product, refused: list[object]) 
     assert product.done("status")["queue"]["failed"][0]["attempts"] == 0
 
 
+def test_what_is_indexed_does_not_wait_for_a_yes(product: Product, refused: list[object]) -> None:
+    product.set(model="offline")
+    sources = [product.add(short(f"a11{place}", "mill"), f"s{place}") for place in range(2)]
+    product.done("index-all")
+    before = product.done("status")["coverage"]
+    product.set(model="openai/local", api_base=ELSEWHERE)
+
+    runs = [product.run("index-all"), product.run("index", sources[0])]
+
+    assert [ran.code for ran in runs] == [3, 3]
+    for model in ("openai/local", "offline"):
+        product.set(model=model)
+        status = product.done("status")
+        assert (status["queue"], status["coverage"]) == ({"waiting": 0, "failed": []}, before)
+    new = product.add(short("a112", "mill"), "s2")
+    product.set(model="openai/local")
+    assert product.run("index", new).code == 3
+    product.done("rebuild")
+    product.run("index-all")
+    assert product.done("status")["queue"]["waiting"] == 3  # a rebuild was asked for
+    assert refused == []
+
+
 def test_the_question_says_what_goes_there(product: Product) -> None:
     product.set(api_base=ELSEWHERE)
 

@@ -20,7 +20,6 @@ from recall.index import forget, lineage, reads, residue, tombstones
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.index.forget import Erased
 from recall.index.publish import bump_generation
-from recall.retelling import retell_topics
 from recall.run import Run, now_ms
 from recall.scope import Here
 from recall.settings import Settings
@@ -85,6 +84,10 @@ def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
     removed = _backups(run.database)
     for path in removed:
         Path(path).unlink(missing_ok=True)
+
+    # Loaded here: the commands that only look need no part of the road to a model.
+    from recall.retelling import retell_topics
+
     return {
         "dry_run": False,
         "forgotten": [_shown(target) for target in found],

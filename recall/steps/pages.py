@@ -34,6 +34,7 @@ class Detail:
 
 
 DETAILS = (Detail(400, 300, 600, 6, 3), Detail(240, 120, 240, 2, 3), Detail(100, 0, 80, 0, 3), Detail(60, 0, 0, 0, 1))
+MOST_CARRIED = max(detail.carried for detail in DETAILS)
 _TITLE = 100
 
 

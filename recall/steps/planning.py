@@ -74,7 +74,7 @@ def placing(catalogue: Sequence[TopicCard], meter: Meter, *, before: int = 0) ->
     carried = sum(sorted(cards)[-fullest.carried * 5 :]) if count > 1 else 0
     each = max(overhead(prompt) for prompt in names) + shown + carried
     bound = Bound(count, count * each + sum(cards) + compared)
-    if count == 1 and shown + sum(cards) + compared <= limit:
+    if count == 1 and (len(catalogue) <= pages.MOST_CARRIED or shown + sum(cards) + compared <= limit):
         return bound
     # Where topics fill the last page, findings have one more, with what was carried.
     return bound + Bound(1, each + sum(sorted(cards)[-fullest.carried * 5 :]))

@@ -32,7 +32,7 @@ def folder(path: str) -> Folder:
         ("\\\\?\\C:\\Work\\x", "c:\\work", True),
         ("\\\\Server\\Share\\a", "\\\\server\\share", True),
         ("\\\\?\\UNC\\server\\share\\a", "\\\\server\\share", True),
-        ("/work", "C:\\work", False),
+        ("/home/dev", "C:\\home\\dev", False),
         ("C:\\Users\\me\\..\\you", "C:\\Users\\you", True),
     ],
 )

@@ -15,7 +15,7 @@ BARE = re.compile(
 # A password that begins in Chinese, Japanese or Korean: a few characters that are no part of a sentence, then letters and
 # digits to the end of it.
 _LED = re.compile(
-    r"(?P<cjk>[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6})(?P<v>(?=[^0-9\s]*[0-9][^0-9\s]*[0-9])[A-Za-z0-9!@#$%^&*_+.=~\-]{4,40})(?=[\s\"'`,;)，。、；）」]|$|\\n)"
+    r"(?P<cjk>[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6})(?P<v>(?=[^0-9\s]{0,38}[0-9][^0-9\s]{0,38}[0-9])[A-Za-z0-9!@#$%^&*_+.=~\-]{4,40})(?=[\s\"'`,;)，。、；）」]|$|\\n)"
 )
 _SAYS = frozenset(
     "的了在用是为為就不存到从從把被请請需要和与與或及见見看无無没没有看共约第每至少多默认認于於此该該のはをがにでとも는은이가을를"

@@ -12,6 +12,7 @@ from typing import Any
 from recall import fence
 from recall.errors import RecallError
 from recall.surfaces.blocks import with_messages
+from recall.surfaces.counting import count
 from recall.surfaces.terminal import json_text, one_line, visible
 
 Answer = Mapping[str, Any]
@@ -52,7 +53,7 @@ def is_larger(document: Answer, characters: int) -> bool:
 
 def _search(answer: Answer) -> tuple[str, list[str]]:
     found = answer["conversations"]
-    head = f"{_count(len(found), 'conversation')}; mode {answer['used_mode']}, coverage {answer['coverage']}"
+    head = f"{count(len(found), 'conversation')}; mode {answer['used_mode']}, coverage {answer['coverage']}"
     if answer["used_mode"] != answer["requested_mode"]:
         head += f" (asked for {answer['requested_mode']}: {answer['rewrite_status']}, {answer['semantic_status']})"
     lines: list[str] = []
@@ -110,15 +111,13 @@ def _browse(answer: Answer) -> tuple[str, list[str]]:
     writer = {"topics": _topic, "conversations": _conversation}.get(answer["level"], _event)
     lines = [line for entry in answer["entries"] for line in writer(entry)]
     return " ".join(
-        part
-        for part in (_count(len(answer["entries"]), answer["level"].removesuffix("s")) + ".", _said(answer))
-        if part
+        part for part in (count(len(answer["entries"]), answer["level"].removesuffix("s")) + ".", _said(answer)) if part
     ), lines
 
 
 def _topic(topic: Answer) -> Iterable[str]:
     when = f"{(topic['first_at'] or '?')[:10]} to {(topic['last_at'] or '?')[:10]}"
-    yield f"{topic['topic_id']} {one_line(topic['title'])} ({topic['conversations']} conversations, {when})"
+    yield f"{topic['topic_id']} {one_line(topic['title'])} ({count(topic['conversations'], 'conversation')}, {when})"
     yield from _indented(topic["description"], "   ")
 
 
@@ -153,7 +152,7 @@ def _conversations(answer: Answer) -> tuple[str, list[str]]:
         lines.append(f"   source {one_line(row['source'])}")
     warnings = " ".join(one_line(warning["message"]) for warning in answer["warnings"])
     return " ".join(
-        part for part in (_count(len(lines) // 2, "conversation") + ".", _said(answer), warnings) if part
+        part for part in (count(len(lines) // 2, "conversation") + ".", _said(answer), warnings) if part
     ), lines
 
 
@@ -174,10 +173,6 @@ def _head(conversation: Answer) -> str:
 def _project(project: object) -> str:
     name = project.get("name") if isinstance(project, Mapping) else project
     return one_line(str(name))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _sentences(*said: str) -> str:

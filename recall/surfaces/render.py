@@ -9,6 +9,7 @@ from typing import Any
 from recall.errors import RecallError
 from recall.surfaces import render_hosts, render_keeping, render_projects
 from recall.surfaces.blocks import with_messages
+from recall.surfaces.counting import count, many
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
@@ -58,14 +59,6 @@ def _clock(iso: str | None) -> str:
     return "unknown time" if not iso else iso[:16].replace("T", " ") + " UTC"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word if number == 1 else _many(word)}"
-
-
-def _many(word: str) -> str:
-    return word[:-1] + "ies" if word.endswith("y") else word + "s"
-
-
 def _cut(value: str, width: int) -> str:
     line = one_line(value)
     return line if len(line) <= width else line[: width - 1] + "…"
@@ -96,7 +89,7 @@ def _status(answer: Answer) -> Iterable[str]:
     elif answer["project_hint"]:
         yield f"project     {one_line(answer['project_hint']['message'])}"
     parts = ("conversation", "entry", "facet", "finding", "topic")
-    yield "indexed     " + ", ".join(_count(answer[_many(part)], part) for part in parts)
+    yield "indexed     " + ", ".join(count(answer[many(part)], part) for part in parts)
     yield f"queue       {queue['waiting']} waiting"
     for failed in queue["failed"]:
         yield f"              {one_line(failed['source'])}: {one_line(failed['message'])} ({failed['code']})"
@@ -123,7 +116,7 @@ def _status(answer: Answer) -> Iterable[str]:
     for spent in answer.get("cost", []):
         cost = "unknown price" if spent["cost_usd"] is None else f"{spent['cost_usd']:.4f} USD"
         tokens = f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens"
-        calls = f"{spent['calls']} calls ({spent['failed']} failed)"
+        calls = f"{count(spent['calls'], 'call')} ({spent['failed']} failed)"
         yield f"spent       {one_line(spent['model'])}: {calls}, {tokens}, {cost}"
 
 
@@ -204,7 +197,7 @@ def _index(answer: Answer) -> Iterable[str]:
             continue
         topics = done["topics"]
         new, updated = len(topics["created"]), len(topics["updated"])
-        found = f"{_count(done['facets'], 'facet')}, {_count(new, 'new topic')}, {_count(updated, 'topic')} updated"
+        found = f"{count(done['facets'], 'facet')}, {count(new, 'new topic')}, {count(updated, 'topic')} updated"
         yield f"indexed    {done['conversation_id']}  {found}  {one_line(done['source'])}"
         yield from _repaired(done["repair"], topics)
         yield from _source_warnings(done["warnings"])
@@ -220,7 +213,7 @@ def _index(answer: Answer) -> Iterable[str]:
             yield f"           {one_line(wall['hint'])}"
     if answer.get("maintenance"):
         yield from _repaired(answer["maintenance"]["repair"], answer["maintenance"]["topics"])
-    totals = [_count(len(answer["completed"]), "conversation"), _count(answer["calls"], "model call")]
+    totals = [count(len(answer["completed"]), "conversation"), count(answer["calls"], "model call")]
     totals.append(f"redacted: {_mapping(answer['redactions'])}")
     yield ", ".join(totals)
     if answer.get("left"):
@@ -242,7 +235,7 @@ def _repaired(repair: Mapping[str, Any], topics: Mapping[str, Any]) -> Iterable[
     if repair["state"] == "done" and changes:
         said += f": {', '.join(changes)}"
     if repair["audited"]:
-        said += f" ({_count(repair['audited'], 'facet')} audited, {_count(repair['receipts'], 'receipt')})"
+        said += f" ({count(repair['audited'], 'facet')} audited, {count(repair['receipts'], 'receipt')})"
     yield f"           {said}"
     for row in repair["deferred"]:
         yield f"           left alone: {one_line(row['conversation_id'])} ({row['code']})"
@@ -251,9 +244,9 @@ def _repaired(repair: Mapping[str, Any], topics: Mapping[str, Any]) -> Iterable[
 def _repair(answer: Answer) -> Iterable[str]:
     for one in answer["runs"]:
         yield from _repaired(one["repair"], one["topics"])
-    yield _count(answer["calls"], "model call")
+    yield count(answer["calls"], "model call")
     if answer["left"]:
-        yield f"{_count(answer['left'], 'topic')} still waiting; run repair again to go on"
+        yield f"{count(answer['left'], 'topic')} still waiting; run repair again to go on"
 
 
 def _source_warnings(warnings: Sequence[Mapping[str, Any]]) -> Iterable[str]:
@@ -261,19 +254,19 @@ def _source_warnings(warnings: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         line = f"line {warning['line']}: " if warning["line"] else ""
         yield f"           {line}{one_line(warning['message'])} ({warning['code']})"
     if len(warnings) > _WARNINGS_SHOWN:
-        yield f"           and {_count(len(warnings) - _WARNINGS_SHOWN, 'more warning')}"
+        yield f"           and {count(len(warnings) - _WARNINGS_SHOWN, 'more warning')}"
 
 
 def _dry_run(answer: Answer) -> Iterable[str]:
     would = answer["would_send"]
-    yield f"{_count(answer['sources'], 'conversation')} would be indexed with {one_line(would['model'])}"
+    yield f"{count(answer['sources'], 'conversation')} would be indexed with {one_line(would['model'])}"
     if not would["calls"]:
         yield "nothing would be sent"
     else:
         least = would["at_least"]
-        what = f"{_count(would['calls'], 'request')}, {_size(would['bytes'])}"
+        what = f"{count(would['calls'], 'request')}, {_size(would['bytes'])}"
         if not would["exact"]:
-            what = f"at least {_count(least['calls'], 'request')}, {_size(least['bytes'])}; at most {what}"
+            what = f"at least {count(least['calls'], 'request')}, {_size(least['bytes'])}; at most {what}"
         yield f"would send {what}, to {one_line(would['endpoint'])}"
     yield f"would redact: {_mapping(answer['redactions'])}"
     for row in answer["failed"]:
@@ -281,8 +274,8 @@ def _dry_run(answer: Answer) -> Iterable[str]:
 
 
 def _rebuild(answer: Answer) -> Iterable[str]:
-    dropped = _count(answer["cached_replies_dropped"], "cached reply")
-    yield f"{_count(answer['queued'], 'source')} queued, {dropped} dropped"
+    dropped = count(answer["cached_replies_dropped"], "cached reply")
+    yield f"{count(answer['queued'], 'source')} queued, {dropped} dropped"
     yield from _wrapped(answer["message"], "")
 
 
@@ -358,7 +351,7 @@ def _browse(answer: Answer) -> Iterable[str]:
     for entry in answer["entries"]:
         if answer["level"] == "topics":
             when = f"{_clock(entry['first_at'])[:10]} to {_clock(entry['last_at'])[:10]}"
-            held = _count(entry["conversations"], "conversation")
+            held = count(entry["conversations"], "conversation")
             yield f"{entry['topic_id']}  {_cut(entry['title'], 70)}  ({held}, {when})"
             yield from _wrapped(entry["description"], "    ")
         elif answer["level"] == "conversations":

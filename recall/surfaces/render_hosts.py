@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from recall.surfaces.counting import count
 from recall.surfaces.terminal import one_line
 
 Answer = Mapping[str, Any]
@@ -15,7 +16,7 @@ def _list(answer: Answer) -> Iterable[str]:
         package = ("outdated: install again" if row["outdated"] else "installed") if row["installed"] else "-"
         program = one_line(row["program"] or "program not found")
         package += ", brief" if row["brief"] else ""
-        counts = f"{row['conversations']:>5} conversations, {row['indexed']} indexed"
+        counts = f"{count(row['conversations'], 'conversation'):>19}, {row['indexed']} indexed"
         yield f"{row['host']:<12} {package:<16} {counts}  {program}"
     for warning in answer["warnings"]:
         yield f"note: {one_line(warning['message'])}"

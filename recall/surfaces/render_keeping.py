@@ -5,9 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from recall.surfaces.counting import count
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
+# What a layer of the index holds, one of it, in a person's words.
+_LAYERS = {
+    "conversations": "conversation",
+    "entries": "entry",
+    "facets": "facet",
+    "findings": "finding",
+    "evidence": "cited passage",
+    "memberships": "place in a topic",
+    "supersessions": "note of what replaced what",
+    "topic_events": "event in a topic's life",
+    "placeholders": "placeholder",
+    "queue": "source that waited",
+    "model_cache": "kept model reply",
+    "scrubbed": "text of another row emptied",
+}
+_SEVERAL = {
+    "memberships": "places in topics",
+    "supersessions": "notes of what replaced what",
+    "topic_events": "events in the life of topics",
+    "queue": "sources that waited",
+    "scrubbed": "texts of other rows emptied",
+}
 
 
 def _forget(answer: Answer) -> Iterable[str]:
@@ -20,9 +43,9 @@ def _forget(answer: Answer) -> Iterable[str]:
         yield f"{'would forget' if answer['dry_run'] else 'forgotten'}  {name}"
     if not answer["forgotten"]:
         yield "nothing to forget"
-    rows = ", ".join(f"{number} {name}" for name, number in answer["layers"].items() if number)
-    if rows:
-        yield f"rows: {rows}"
+    held = ", ".join(_held(name, number) for name, number in answer["layers"].items() if number)
+    if held:
+        yield f"with it: {held}"
     for path in answer["backups"]:
         yield f"{'would remove' if answer['dry_run'] else 'removed'} the backup {one_line(path)}"
     if not answer["dry_run"]:
@@ -30,21 +53,28 @@ def _forget(answer: Answer) -> Iterable[str]:
         yield from _words(answer["words"])
 
 
+def _held(layer: str, number: int) -> str:
+    if number != 1 and layer in _SEVERAL:
+        return f"{number} {_SEVERAL[layer]}"
+    return count(number, _LAYERS[layer])
+
+
 def _words(words: Answer) -> Iterable[str]:
     if words["by_model"]:
-        yield f"{len(words['by_model'])} topics worded anew by the model ({words['calls']} requests)"
+        yield f"{count(len(words['by_model']), 'topic')} worded anew by the model ({count(words['calls'], 'request')})"
     if words["extractive"]:
         why = f" ({one_line(words['message'])})" if words["message"] else ""
-        yield f"{len(words['extractive'])} topics have the words of what is left in them{why}"
+        yield f"{count(len(words['extractive']), 'topic')} worded anew from what is left{why}"
 
 
 def _proof(proof: Answer) -> Iterable[str]:
     if proof["ok"]:
-        yield f"proved: vocabulary checked, {proof['words_looked_for']} words looked for in the files, none is left"
+        looked_for = count(proof["words_looked_for"], "word")
+        yield f"proved: vocabulary checked, {looked_for} looked for in the files, none is left"
     if proof["pending"]:
         yield "pending: another process holds the index open; run the command again when it has ended"
     for name, words in proof["left_over"].items():
-        yield f"still in {one_line(name)}: {len(words)} words"
+        yield f"still in {one_line(name)}: {count(len(words), 'word')}"
     if not proof["vocabulary"]:
         yield "the text index does not add up; run `history-recall doctor --rebuild-text-index`"
 
@@ -56,13 +86,13 @@ def _brief(answer: Answer) -> Iterable[str]:
 
 def _export(answer: Answer) -> Iterable[str]:
     if answer["output"]:
-        yield f"{answer['kind']} written to {one_line(answer['output'])} ({answer['characters']} characters)"
+        yield f"{answer['kind']} written to {one_line(answer['output'])} ({count(answer['characters'], 'character')})"
     else:
         yield visible(answer["text"])
 
 
 def _import(answer: Answer) -> Iterable[str]:
-    yield f"{answer['imported']} conversations taken in, {answer['unchanged']} were there already"
+    yield f"{count(answer['imported'], 'conversation')} taken in, {answer['unchanged']} there already"
     for conflict in answer["conflicts"]:
         yield f"left as it is here: {one_line(conflict['name'])}: {one_line(conflict['reason'])}"
 

@@ -91,24 +91,25 @@ def _click_parameter(parameter: Parameter) -> click.Parameter:
         kind = click.IntRange(parameter.minimum, parameter.maximum)
     name = _python_name(parameter)
     if parameter.positional:
+        metavar = parameter.name.upper() + ("..." if parameter.many else "")
         return click.Argument(
             [name],
             type=kind,
             required=parameter.required,
             nargs=-1 if parameter.many else 1,
-            metavar=parameter.name.upper() + ("..." if parameter.many else ""),
+            metavar=metavar if parameter.required else f"[{metavar}]",
         )
     option = f"--{parameter.name.replace('_', '-')}"
     if parameter.type == "flag":
         return click.Option([option, name], is_flag=True, help=parameter.help)
-    metavar = None if parameter.choices else {"text": "TEXT", "number": "N"}[parameter.type]
+    value = None if parameter.choices else {"text": "TEXT", "number": "N"}[parameter.type]
     return click.Option(
         [option, name],
         type=kind,
         help=parameter.help,
         multiple=parameter.many,
         required=parameter.required,
-        metavar=metavar,
+        metavar=value,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -199,3 +200,34 @@ def test_what_was_skipped_is_named_by_line(home: Path, answer: Answer, capsys: p
     out = capsys.readouterr().out
     assert "line 3: " in out
     assert "torn_tail" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [("browse", "browse [OPTIONS] [TOPIC]"), ("read", "read [OPTIONS] CONVERSATION"), ("search", "[OPTIONS] QUERY...")],
+)
+def test_usage_says_what_is_optional(words: str, usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([words, "--help"]) == 0
+    assert usage + "\n" in capsys.readouterr().out
+
+
+def test_one_is_told_as_one_and_no_table_is_named(
+    home: Path, answer: Answer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / STORE).mkdir(parents=True)
+    head = {"type": "session", "version": 3, "id": "5f0c2c8e-7", "timestamp": "2026-09-02T13:05:00.000Z", "cwd": "/w"}
+    said = _said("a0000001", None, "Why does the quillonbrace rattle?")
+    (home / STORE / "x_5f0c2c8e-7.jsonl").write_text(json.dumps(head) + "\n" + json.dumps(said) + "\n")
+    answer("index-all")
+    bundle = str(tmp_path / "one.json")
+    answer("export", "--output", bundle)
+    main(["forget", "pi:5f0c2c8e-7", "--dry-run"])
+    assert "with it: 1 conversation, 1 entry, 1 facet\n" in capsys.readouterr().out
+    assert main(["forget", "pi:5f0c2c8e-7"]) == 0
+    held = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("with it: "))
+    assert "1 conversation" in held
+    assert "1 place in a topic" in held
+    assert not re.search(r"_|\b1 \w+s\b", held)
+    answer("forget", "pi:5f0c2c8e-7", "--unforget")
+    main(["import", bundle])
+    assert capsys.readouterr().out.startswith("1 conversation taken in, 0 there already")

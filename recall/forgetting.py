@@ -20,7 +20,7 @@ from recall.index import forget, lineage, reads, residue, tombstones
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.index.forget import Erased
 from recall.index.publish import bump_generation
-from recall.run import Run, now_ms
+from recall.run import Run
 from recall.scope import Here
 from recall.settings import Settings
 from recall.timewindow import iso
@@ -40,8 +40,12 @@ class Wanted:
             hint = "give a CONVERSATION, --project P, or --before DATE"
             raise ArgumentError("usage", "forget needs one thing to forget", hint)
         if self.before is not None:
-            timewindow.parse(None, None, self.before, 0)
+            self.end()
         return self
+
+    def end(self) -> int | None:
+        """The time of `before`. Raises ArgumentError `invalid_time`."""
+        return timewindow.instant("--before", self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +167,7 @@ def _targets(
         project = scope.find(connection, profile_no, wanted.project, here)
         numbers = _numbers(connection, "project_no = ?", project.project_no)
     else:
-        end = timewindow.parse(None, None, wanted.before, now_ms()).end
-        numbers = _numbers(connection, "profile_no = ? AND last_active_at < ?", profile_no, end)
+        numbers = _numbers(connection, "profile_no = ? AND last_active_at < ?", profile_no, wanted.end())
     return [_target(row) for row in _with_parts(connection, profile_no, numbers)]
 
 

@@ -207,8 +207,10 @@ def _read(argument: str) -> tuple[dict[str, list[dict[str, Any]]], int]:
     """The tables of a bundle as rows by name, and its generation."""
     try:
         document = json.loads(Path(argument).expanduser().read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise _invalid(f"there is no file {argument}", "give the path of the bundle that `export` wrote") from error
     except OSError as error:
-        raise _invalid(f"it cannot be read: {error.strerror}") from error
+        raise _invalid(f"{argument} cannot be read: {error.strerror}", "check the path and its permissions") from error
     except (ValueError, RecursionError) as error:
         raise _invalid("it is no JSON") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
@@ -242,5 +244,5 @@ def _is_cell(value: object) -> bool:
     return value is None or isinstance(value, int | float)
 
 
-def _invalid(reason: str) -> ArgumentError:
-    return ArgumentError("invalid_bundle", f"The bundle was not taken in: {reason}", _HINT)
+def _invalid(reason: str, hint: str = _HINT) -> ArgumentError:
+    return ArgumentError("invalid_bundle", f"The bundle was not taken in: {reason}", hint)

@@ -62,7 +62,7 @@ def parse(days: int | None, from_: str | None, to: str | None, now: int) -> Wind
         if isinstance(days, bool) or not 1 <= days <= 36_500:
             raise ArgumentError("invalid_time", f"days is {days}", "use a whole number of days from 1 to 36500")
         return Window(now - days * DAY, None)
-    window = Window(_instant("from", from_), _instant("to", to))
+    window = Window(instant("from", from_), instant("to", to))
     if window.start is not None and window.end is not None and window.start >= window.end:
         message = f"The window is empty: from {iso(window.start)} is not before to {iso(window.end)}"
         raise ArgumentError("invalid_time", message, "from is inclusive and to is exclusive")
@@ -80,7 +80,8 @@ def iso(at: int | None) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.").rjust(20, "0") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def _instant(name: str, text: str | None) -> int | None:
+def instant(name: str, text: str | None) -> int | None:
+    """A date or a time in UTC milliseconds. Raises ArgumentError `invalid_time`, which calls it by `name`."""
     if text is None:
         return None
     typed = text.strip()

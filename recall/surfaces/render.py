@@ -147,6 +147,8 @@ def _one_job(answer: Answer) -> Iterable[str]:
 
 
 def _consent_line(consent: Mapping[str, Any]) -> str:
+    if consent["endpoint"] is None:
+        return "not needed (offline: there is no endpoint, nothing is sent)"
     if not consent["needed"]:
         return "not needed (the endpoint is on this machine)"
     return "given" if consent["granted"] else "missing; allow it with `history-recall consent grant`"

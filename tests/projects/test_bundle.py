@@ -113,7 +113,10 @@ def test_what_is_no_bundle_is_refused_whole(person: Person, tmp_path: Path, dama
     bad = tmp_path / "bad.json"
     bad.write_text(json.dumps(damage(json.loads((tmp_path / "good.json").read_text()))))  # type: ignore[operator]
     assert person.refused("import", bad) == "invalid_bundle"
-    assert person.refused("import", tmp_path / "nowhere.json") == "invalid_bundle"
+    _, answer = person.run("import", tmp_path / "nowhere.json")
+    assert answer["error"]["code"] == "invalid_bundle"
+    assert f"there is no file {tmp_path / 'nowhere.json'}" in answer["error"]["message"]
+    assert "export it again" not in answer["error"]["hint"]
     assert person.rows("SELECT count(*) FROM conversations") == [(1,)]
 
 

@@ -109,7 +109,8 @@ def test_what_is_unknown_or_not_one_thing_is_refused(person: Person) -> None:
     assert person.refused("forget", "c_nosuchthing0") == "not_found"
     assert person.refused("forget") == "usage"
     assert person.refused("forget", "pi:0abc0001", "--before", "2026-01-01") == "usage"
-    assert person.refused("forget", "--before", "yesterday") == "invalid_time"
+    _, answer = person.run("forget", "--before", "yesterday")
+    assert (answer["error"]["code"], answer["error"]["message"]) == ("invalid_time", "--before is 'yesterday'")
     assert person.refused("forget", "pi:0abc0001", "--profile", "other") == "not_found"
 
 

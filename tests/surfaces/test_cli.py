@@ -87,6 +87,15 @@ def test_unknown_words_and_spare_arguments_are_usage_and_change_nothing(
     assert list(home.rglob("*")) == []
 
 
+def test_offline_there_is_no_endpoint_to_consent_to(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command("consent", "show")[1] == "consent: not needed (offline: there is no endpoint, nothing is sent)\n"
+    monkeypatch.setenv("HISTORY_RECALL_MODEL", "ollama/x")
+    monkeypatch.setenv("HISTORY_RECALL_API_BASE", "http://127.0.0.1:1")
+    assert "the endpoint is on this machine" in command("consent", "show")[1]
+
+
 def test_a_log_may_be_named_from_the_folder_that_the_person_is_in(
     home: Path, answer: Callable[..., Any], command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,9 +46,11 @@ def _in_file(path: Path, wanted: Sequence[str]) -> set[str]:
 
 
 def _in_text(connection: sqlite3.Connection, suspects: Sequence[str]) -> set[str]:
-    """Those of the words that a text in a row of our tables holds, as a part of another word too."""
+    """Those of the words that a text in a row of our tables holds, as a part of another word too, or our schema."""
     pattern = re.compile("|".join(map(re.escape, suspects)), re.IGNORECASE)
     found: set[str] = set()
+    for (statement,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"):
+        found |= {match[0].lower() for match in pattern.finditer(statement)}
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT'").fetchall()
     for (table,) in tables:
         columns = [row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")') if row["type"] == "TEXT"]

@@ -213,3 +213,11 @@ def test_random_sequences_keep_every_rule(person: Person, steps: list[tuple[str,
     raw = everything(person)
     for number, word in enumerate(WORDS):
         assert (word.encode() in raw) == (f"{number}abc0001" in held)
+
+
+def test_a_word_of_the_schema_is_not_left_over(person: Person) -> None:
+    """The file names its own columns; that is no word of the conversation."""
+    words = "Why does the endpoint with its candidates and memberships need supersessions and placeholders?"
+    person.write(Log("9abc0001", str(person.folder("app"))).talk([(words, "Nobody knows.")]))
+    person.index()
+    assert person.done("forget", "pi:9abc0001")["proof"]["left_over"] == {}

@@ -312,6 +312,8 @@ def _message(found: int, chosen: Chosen, page: Sequence[Row], scope: Scope) -> s
         return "There are no conversations in this project"
     if chosen.total:
         return "There are no more conversations"
+    if found == 1:
+        return "The one conversation is not of that host and state"
     if found:
         return f"None of the {found} conversations is of that host and state"
     return "No conversations found; `history-recall sources list` says where they are looked for"

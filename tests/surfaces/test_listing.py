@@ -101,6 +101,10 @@ def test_a_filter_that_leaves_nothing_says_so(log: Path, answer: Answer) -> None
         answer("conversations", "--state", "changed")["message"]
         == "None of the 2 conversations is of that host and state"
     )
+    log.unlink()
+    answer("forget", str(_row(answer, log)["conversation_id"]))
+    one = "The one conversation is not of that host and state"
+    assert answer("conversations", "--state", "changed")["message"] == one
 
 
 def test_a_topics_history_is_told_in_words(log: Path, answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:

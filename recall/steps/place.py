@@ -162,9 +162,9 @@ async def _through(
     page = layout.pages[-1]
     visible = _visible(page, carried)
     compared = compare(visible, pages.content(facets, page, carried, layout.detail))
-    if compared.left_out and (len(layout.pages) > 1 or len(page) > pages.MOST_CARRIED):
+    if compared.left_out and not compared and (len(layout.pages) > 1 or len(page) > pages.MOST_CARRIED):
         # Topics fill the last page: what came close goes on to one more, where there is room for findings. Where all
-        # of them would go on, it would be as full.
+        # of them would go on, it would be as full; where some pairs have room, the likeliest are among them.
         carried, page = await shortlisted(page, carried), ()
         visible = _visible(page, carried)
         compared = compare(visible, pages.content(facets, page, carried, layout.detail))

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from recall.index import ledger
 from recall.index.database import Database, ensure_profile
 from recall.models.calls import CallLimits, Road
@@ -18,12 +16,6 @@ from recall.models.request import LocalModel, ModelRequest, RemoteModel
 from recall.prompts import Prompt
 
 # litellm puts these away at its import; pytest takes them out again for each test.
-quiet_litellm = [
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance is deprecated"),
-    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),
-    pytest.mark.filterwarnings("ignore:.*conflict with protected namespace"),
-]
-
 NOON = 1_790_000_000_000 - 1_790_000_000_000 % ledger.DAY_MS + ledger.DAY_MS // 2
 SCHEMA = {
     "type": "object",

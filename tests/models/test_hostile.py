@@ -16,9 +16,7 @@ import pytest
 
 from recall.errors import ModelError, RecallError
 from recall.models.litellm_model import LitellmModel
-from tests.models.setting import GOOD, Setting, question, quiet_litellm, word
-
-pytestmark = quiet_litellm
+from tests.models.setting import GOOD, Setting, question, word
 
 SSE = {"Content-Type": "text/event-stream"}
 

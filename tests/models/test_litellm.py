@@ -20,9 +20,7 @@ from recall.models.formats import StoredFormats
 from recall.models.host_model import HostModel
 from recall.models.litellm_model import LitellmModel
 from recall.settings import Settings, load
-from tests.models.setting import GOOD, SCHEMA, Setting, all_of, question, quiet_litellm, until, word
-
-pytestmark = quiet_litellm
+from tests.models.setting import GOOD, SCHEMA, Setting, all_of, question, until, word
 
 NAME = "openai/scripted"
 OVERFLOW = "The input (9001 tokens) is longer than the model's context length (8192 tokens)."

@@ -20,9 +20,7 @@ import pytest
 from recall.errors import ModelError
 from recall.models.litellm_model import LitellmModel
 from recall.models.turns import ToolSpec, Turn, TurnRequest, assistant_message, tool_message
-from tests.models.setting import GOOD, Setting, question, quiet_litellm, word
-
-pytestmark = quiet_litellm
+from tests.models.setting import GOOD, Setting, question, word
 
 _HEAD, _TAIL = GOOD[:6], GOOD[6:]
 

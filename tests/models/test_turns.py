@@ -19,9 +19,7 @@ from recall.models.litellm_model import LitellmModel
 from recall.models.request import ModelReply, ModelRequest
 from recall.models.scripted import ScriptedChild, ScriptedModel
 from recall.models.turns import ToolCall, ToolSpec, Turn, TurnRequest, assistant_message, tool_message
-from tests.models.setting import GOOD, Setting, quiet_litellm, until
-
-pytestmark = quiet_litellm
+from tests.models.setting import GOOD, Setting, until
 
 NAME = "openai/scripted"
 FAILED, TRUNCATED, INVALID = "model_request_failed", "model_output_truncated", "invalid_model_output"

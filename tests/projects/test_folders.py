@@ -26,7 +26,7 @@ def folder(path: str) -> Folder:
         ("/srv/caf\u00e9", "/srv/cafe\u0301", True),
         ("/anything", "/", True),
         ("C:\\Work\\app", "c:\\work", True),
-        ("c:/work/app", "C:\\Work\\App\\", True),
+        ("c:/sites/app", "C:\\Sites\\App\\", True),
         ("C:\\Workshop", "C:\\Work", False),
         ("D:\\work", "C:\\work", False),
         ("\\\\?\\C:\\Work\\x", "c:\\work", True),

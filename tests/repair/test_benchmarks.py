@@ -9,9 +9,6 @@ import pytest
 from benchmarks import offline, repair
 from benchmarks.faults import Faults, Planted, Standing
 from benchmarks.generated import TOKEN, History
-from tests.models.setting import quiet_litellm
-
-pytestmark = quiet_litellm
 
 
 def test_the_offline_benchmark_holds_its_checks(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -128,7 +130,12 @@ def indexed(product: Product, replies: Recorded, names: list[str]) -> None:
     folder.mkdir()
     for path in (SET / "sources").iterdir():
         if any(name in path.read_text(encoding="utf-8").split("\n", 1)[0] for name in names):
-            (folder / path.name).write_bytes(path.read_bytes())
+            copy = folder / path.name
+            copy.write_bytes(path.read_bytes())
+            # As the program left it: `index-all` takes the newest first.
+            ended = [json.loads(line).get("timestamp") for line in path.read_text(encoding="utf-8").split("\n") if line]
+            at = max(datetime.fromisoformat(time) for time in ended if isinstance(time, str)).timestamp()
+            os.utime(copy, (at, at))
     product.done("sources", "add", folder)
     product.answers(replies)
     product.set(repair="never")

@@ -38,6 +38,9 @@ _PROBLEM_STATES = {
 _TO_INDEX = frozenset({"new", "grown", "changed", "queued"})
 PAGE = 50
 
+_MILLISECOND = 1_000_000
+_SECOND = 1_000_000_000  # in a cursor, nanoseconds are two numbers that JSON carries exactly
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -66,20 +69,20 @@ class Row:
         return self.listed.source.host if self.listed else self._kept().host
 
     @property
-    def modified_ms(self) -> int:
-        return (self.listed.mtime_ns if self.listed else self._kept().mtime_ns) // 1_000_000
+    def modified_ns(self) -> int:
+        return self.listed.mtime_ns if self.listed else self._kept().mtime_ns
 
     @property
-    def active_ms(self) -> int:
+    def active_ns(self) -> int:
         """When it was last active, and what a listing is ordered by: its last entry; the file's time where that entry
-        is not in the index."""
+        is not in the index. To the nanosecond: files that are written one after another have an order."""
         last = self.stored.last_active_at if self.stored is not None and self.state != "grown" else None
-        return max(0, self.modified_ms if last is None else last)
+        return max(0, self.modified_ns if last is None else last * _MILLISECOND)
 
     @property
     def order(self) -> tuple[int, str]:
         """Its place in a listing: newest first."""
-        return -self.active_ms, self.source
+        return -self.active_ns, self.source
 
     @property
     def can_be_queued(self) -> bool:
@@ -119,8 +122,8 @@ class Row:
             "running": self.running,
             "sidechain": bool(header.sidechain if header else self.listed and self.listed.source.sidechain),
             "size_bytes": self.listed.size if self.listed else self._kept().size,
-            "active_at": iso(self.active_ms),
-            "modified_at": iso(self.modified_ms),
+            "active_at": iso(self.active_ns // _MILLISECOND),
+            "modified_at": iso(self.modified_ns // _MILLISECOND),
             "last_active_at": iso(kept.last_active_at) if kept else None,
             "title": (header.title if header else None) or (kept.title if kept else None),
             "cwd": header.cwd if header else (kept.cwd if kept else None),
@@ -218,14 +221,15 @@ def conversations(
         "total": chosen.total if cursor is None else None,
         "message": _message(len(found), chosen, page, scope),
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],
-        "next_cursor": cursors.encode([page[-1].active_ms, page[-1].source], key) if more else None,
+        "next_cursor": cursors.encode([*divmod(page[-1].active_ns, _SECOND), page[-1].source], key) if more else None,
     }
 
 
 def _place_after(position: Sequence[object], found: Sequence[Row]) -> int:
     """The place behind the row that a cursor names, also where that row is gone."""
-    active, source = position if len(position) == 2 else (None, None)
-    return bisect.bisect_right(found, (-cursors.whole_number(active), str(source)), key=lambda row: row.order)
+    seconds, rest, source = position if len(position) == 3 else (None, None, None)
+    after = (-cursors.whole_number(seconds) * _SECOND - cursors.whole_number(rest), str(source))
+    return bisect.bisect_right(found, after, key=lambda row: row.order)
 
 
 def coverage(found: Sequence[Row]) -> Mapping[str, Mapping[str, int]]:

@@ -51,20 +51,20 @@ def refused(found: Catalogue, argument: object) -> str:
         ),
         ({"PI_CODING_AGENT_DIR": "~/a"}, ["both H/a/sessions", "omp H/a/archive/sessions"]),
         (
-            {"PI_CODING_AGENT_DIR": "H/.omp/profiles/work/agent"},
+            {"PI_CODING_AGENT_DIR": "H/.omp/profiles/office/agent"},
             ["omp H/.omp/agent/sessions", "omp H/.omp/agent/archive/sessions", "pi H/.pi/agent/sessions"],
         ),
         (
-            {"PI_CODING_AGENT_DIR": "H/a", "OMP_PROFILE": "work"},
+            {"PI_CODING_AGENT_DIR": "H/a", "OMP_PROFILE": "office"},
             ["omp H/.omp/agent/sessions", "omp H/.omp/agent/archive/sessions", "pi H/a/sessions"],
         ),
         (
-            {"OMP_PROFILE": "work", "PI_PROFILE": "play"},
+            {"OMP_PROFILE": "office", "PI_PROFILE": "play"},
             ["omp H/.omp/agent/sessions", "omp H/.omp/agent/archive/sessions", "pi H/.pi/agent/sessions"],
         ),
         (
-            {"HISTORY_RECALL_PROFILE": "work", "PI_CODING_AGENT_DIR": "H/a"},
-            ["omp H/.omp/profiles/work/agent/sessions", "omp H/.omp/profiles/work/agent/archive/sessions"],
+            {"HISTORY_RECALL_PROFILE": "office", "PI_CODING_AGENT_DIR": "H/a"},
+            ["omp H/.omp/profiles/office/agent/sessions", "omp H/.omp/profiles/office/agent/archive/sessions"],
         ),
         ({"HISTORY_RECALL_PROFILE": "Work"}, []),
         (
@@ -76,8 +76,8 @@ def refused(found: Catalogue, argument: object) -> str:
             ["omp H/.omp/agent/sessions", "omp H/.omp/agent/archive/sessions", "pi H/.pi/agent/sessions"],
         ),
         (
-            {"XDG_DATA_HOME": "H/xdg", "HISTORY_RECALL_PROFILE": "work"},
-            ["omp H/xdg/omp/profiles/work/sessions", "omp H/xdg/omp/profiles/work/archive/sessions"],
+            {"XDG_DATA_HOME": "H/xdg", "HISTORY_RECALL_PROFILE": "office"},
+            ["omp H/xdg/omp/profiles/office/sessions", "omp H/xdg/omp/profiles/office/archive/sessions"],
         ),
         (
             {"XDG_DATA_HOME": "H/xdg", "HISTORY_RECALL_PROFILE": "play"},
@@ -87,7 +87,7 @@ def refused(found: Catalogue, argument: object) -> str:
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="OMP follows XDG on Linux and macOS only")
 def test_roots(home: Path, environment: dict[str, str], expected: list[str]) -> None:
-    (home / "xdg" / "omp" / "profiles" / "work").mkdir(parents=True)
+    (home / "xdg" / "omp" / "profiles" / "office").mkdir(parents=True)
     here = {key: value.replace("H/", f"{home}/") for key, value in environment.items()}
     found = [root for root in roots(load({"HOME": str(home), **here})) if root.host in ("", "omp", "pi")]
     assert [f"{root.host or 'both'} {str(root.path).replace(str(home), 'H')}" for root in found] == expected

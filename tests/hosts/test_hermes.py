@@ -207,16 +207,16 @@ def test_profiles_are_walls(home: Path) -> None:
     other = home / "elsewhere"
     hermes(other)
     (home / ".hermes/profiles").mkdir()
-    (other / ".hermes").rename(home / ".hermes/profiles/work")
-    default, work = home / ".hermes/state.db", home / ".hermes/profiles/work/state.db"
+    (other / ".hermes").rename(home / ".hermes/profiles/office")
+    default, work = home / ".hermes/state.db", home / ".hermes/profiles/office/state.db"
 
     def sources(**environment: str) -> list[str]:
         return [item.source.path for item in catalogue(home, **environment).listed()[0]]
 
-    assert sources() == sources(HERMES_HOME=str(home / ".hermes/profiles/work")) == [str(default)]
-    assert sources(HISTORY_RECALL_PROFILE="work") == [str(work)]
+    assert sources() == sources(HERMES_HOME=str(home / ".hermes/profiles/office")) == [str(default)]
+    assert sources(HISTORY_RECALL_PROFILE="office") == [str(work)]
     assert sources(HISTORY_RECALL_PROFILE="play") == []
-    assert sources(HERMES_HOME=str(home / ".hermes/profiles/work"), HISTORY_RECALL_PROFILE="work") == [str(work)]
+    assert sources(HERMES_HOME=str(home / ".hermes/profiles/office"), HISTORY_RECALL_PROFILE="office") == [str(work)]
 
 
 def test_a_database_that_is_not_there_is_named(home: Path) -> None:

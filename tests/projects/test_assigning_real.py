@@ -65,7 +65,10 @@ def test_hermes(version: str, home: Path, answer: Answer) -> None:
     assert dump(index_of(home)) == before
     shop = planned["projects"][0]
     assert (shop["name"], shop["host_project_id"], shop["created"]) == ("Shop", "p_abc123", True)
-    assert (shop["folders"], planned["assigned"]) == (["/home/dev/work/shop"], 1)
+    with closing(sqlite3.connect(folder / "projects.db")) as connection:
+        theirs_to_say = [path for (path,) in connection.execute("SELECT path FROM project_folders")]
+    assert len(theirs_to_say) == 1
+    assert (shop["folders"], planned["assigned"]) == (theirs_to_say, 1)
     assert planned["journal"] is None
 
     done = answer("project", "assign", "--from-host", "hermes")
@@ -94,7 +97,7 @@ def test_opencode(home: Path, answer: Answer) -> None:
     assert (nothing["assigned"], nothing["journal"]) == (0, None), "`global` is no project"
     with closing(sqlite3.connect(folder / "opencode.db")) as connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(project)")]
-        copied = ", ".join({"id": "'4b825dc6'", "worktree": "'/home/dev/work/shop'"}.get(one, one) for one in columns)
+        copied = ", ".join({"id": "'4b825dc6'", "worktree": "'/home/dev/shop'"}.get(one, one) for one in columns)
         connection.execute(f"INSERT INTO project SELECT {copied} FROM project WHERE id = 'global'")
         connection.execute("UPDATE session SET project_id = '4b825dc6' WHERE id = 'ses_1'")
         connection.commit()

@@ -216,7 +216,7 @@ LATIN: tuple[tuple[Kind, float, str], ...] = (
         0,
         """
         fails/fail/failed if/when/unless | was the rule | error message/messages/handling/code/codes
-        | true/false | how it/this/that works/work/worked | what works/worked
+        | true/false | how it/this/that work/works/worked | what works/worked
         | worked on/with/as/at/for/last/until/before/yesterday
         | it/that/this/which/everything worked last/until/before/yesterday | works on/with/as/at/for
         | not because | or because | just because

@@ -1,30 +1,27 @@
-"""Putting one entry into a configuration that a person wrote, and taking it out again: not a byte beside it changes.
+"""Putting one entry into a JSON configuration that a person wrote, and taking it out again: nothing beside it changes.
 
-Comments, order and indentation stay as they are. A text that cannot be understood is refused and not touched; so is an
-entry of the same name that is not ours. JSON may hold comments and trailing commas, as some hosts' does.
+Comments, order, indentation and line ends stay as they are. A text that cannot be understood is refused and not
+touched; so is an entry of the same name that is not ours, and a name that stands there twice: of those a host reads
+one. JSON may hold comments and trailing commas, as some hosts' does. TOML and YAML: `edits_toml`, `edits_yaml`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_DEEPEST = 200
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BARE = re.compile(r"[^\s,\]}:\[{\"/]+")
 # What may stand behind the last member on its line: a comma, and a comment.
-_REST = re.compile(r"[ \t]*(,?)[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?(?=\n)")
-BEGIN, END = "# history-recall: begin", "# history-recall: end"
+_REST = re.compile(r"[ \t]*(,?)[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)?(?=\r?\n)")
 
 
 class NotUnderstood(ValueError):
     """The text is not what its format says, or cannot take the entry."""
-
-
-# --- JSON -------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -84,11 +81,9 @@ def without_member(text: str, path: Sequence[str]) -> str:
         above: _Value | None = _parsed(text)
         for key in path[: length - 1]:
             above = None if above is None else _child(above, key)
-        if above is None or above.members is None:
+        if above is None or above.members is None or _child(above, path[length - 1]) is None:
             return text
         names = [member.key for member in above.members]
-        if path[length - 1] not in names:
-            return text
         text = _cut(text, above.members, names.index(path[length - 1]), above)
         if len(names) > 1:
             break
@@ -105,6 +100,8 @@ def _cut(text: str, members: list[_Member], index: int, above: _Value) -> str:
     line = text.rfind("\n", before, member.start)
     if line < 0:  # on one line with the one before it
         return text[:before] + text[member.value.end :]
+    if text[line - 1] == "\r":
+        line -= 1
     behind = _after_space(text, member.value.end)
     if text[behind : behind + 1] == ",":
         return text[:line] + text[behind + 1 :]
@@ -114,9 +111,10 @@ def _cut(text: str, members: list[_Member], index: int, above: _Value) -> str:
 
 def _inserted(text: str, above: _Value, depth: int, key: str, value: object) -> str:
     members = above.members or []
+    newline = "\r\n" if "\r\n" in text else "\n"
     if not members:
         outer = "  " * depth
-        body = "{\n" + _indented(key, value, outer + "  ") + f"\n{outer}}}"
+        body = "{" + newline + _indented(key, value, outer + "  ", newline) + f"{newline}{outer}}}"
         return text[: above.start] + body + text[above.end :]
     margin = text[text.rfind("\n", 0, members[-1].start) + 1 : members[-1].start]
     end = members[-1].value.end
@@ -125,17 +123,20 @@ def _inserted(text: str, above: _Value, depth: int, key: str, value: object) -> 
         return f"{text[:end]}, {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}{text[end:]}"
     comma = "," if rest[1] else ""
     first = text[: rest.end()] if comma else text[:end] + "," + text[end : rest.end()]
-    return f"{first}\n{_indented(key, value, margin)}{comma}{text[rest.end() :]}"
+    return f"{first}{newline}{_indented(key, value, margin, newline)}{comma}{text[rest.end() :]}"
 
 
-def _indented(key: str, value: object, margin: str) -> str:
+def _indented(key: str, value: object, margin: str, newline: str) -> str:
     step = "\t" if margin.startswith("\t") else "  "
     lines = json.dumps({key: value}, ensure_ascii=False, indent=step).split("\n")[1:-1]
-    return "\n".join(margin + line.removeprefix(step) for line in lines)
+    return newline.join(margin + line.removeprefix(step) for line in lines)
 
 
 def _child(value: _Value, key: str) -> _Value | None:
-    return next((member.value for member in value.members or [] if member.key == key), None)
+    found = [member.value for member in value.members or [] if member.key == key]
+    if len(found) > 1:
+        raise NotUnderstood(f"{json.dumps(key)} stands there {len(found)} times")
+    return found[0] if found else None
 
 
 def _parsed(text: str) -> _Value:
@@ -147,14 +148,16 @@ def _parsed(text: str) -> _Value:
     return value
 
 
-def _value(text: str, at: int) -> _Value:
+def _value(text: str, at: int, depth: int = 0) -> _Value:
+    if depth > _DEEPEST:
+        raise NotUnderstood(f"it is nested more than {_DEEPEST} deep at character {at}")
     opening = text[at : at + 1]
     if opening == "{":
-        return _object(text, at)
+        return _object(text, at, depth)
     if opening == "[":
         here = _after_space(text, at + 1)
         while text[here : here + 1] != "]":
-            here = _comma(text, _value(text, here).end, "]")
+            here = _comma(text, _value(text, here, depth + 1).end, "]")
         return _Value(at, here + 1, None)
     match = _STRING.match(text, at) or _BARE.match(text, at)
     if match is None:
@@ -162,7 +165,7 @@ def _value(text: str, at: int) -> _Value:
     return _Value(at, match.end(), None)
 
 
-def _object(text: str, at: int) -> _Value:
+def _object(text: str, at: int, depth: int) -> _Value:
     members = []
     here = _after_space(text, at + 1)
     while text[here : here + 1] != "}":
@@ -172,10 +175,17 @@ def _object(text: str, at: int) -> _Value:
         colon = _after_space(text, key.end())
         if text[colon : colon + 1] != ":":
             raise NotUnderstood(f"a colon is missing at character {colon}")
-        value = _value(text, _after_space(text, colon + 1))
-        members.append(_Member(json.loads(key.group()), here, value))
+        value = _value(text, _after_space(text, colon + 1), depth + 1)
+        members.append(_Member(_name(key.group(), here), here, value))
         here = _comma(text, value.end, "}")
     return _Value(at, here + 1, members)
+
+
+def _name(written: str, at: int) -> str:
+    try:
+        return str(json.loads(written))
+    except ValueError as error:
+        raise NotUnderstood(f"the name at character {at} is no JSON: {error}") from error
 
 
 def _comma(text: str, at: int, closing: str) -> int:
@@ -190,91 +200,3 @@ def _comma(text: str, at: int, closing: str) -> int:
 def _after_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return at if match is None else match.end()
-
-
-# --- TOML -------------------------------------------------------------------------------------------------------
-
-
-def has_table(text: str, path: Sequence[str]) -> bool:
-    """Whether there is a table at a path. Raises NotUnderstood."""
-    found: object = _toml(text)
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found is not None
-
-
-def with_block(text: str, body: str) -> str:
-    """The text with a block of tables at its end, between two comments."""
-    start = "" if not text or text.endswith("\n") else "\n"
-    gap = "\n" if text.strip() else ""
-    changed = f"{text}{start}{gap}{BEGIN}\n{body.strip()}\n{END}\n"
-    _toml(changed)
-    return changed
-
-
-def without_block(text: str) -> str:
-    """The text without that block."""
-    return re.sub(rf"\n?^{BEGIN}\n.*?^{END}\n", "", text, count=1, flags=re.MULTILINE | re.DOTALL)
-
-
-def _toml(text: str) -> Mapping[str, object]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise NotUnderstood(f"it is no TOML: {error}") from error
-
-
-# --- YAML -------------------------------------------------------------------------------------------------------
-
-_PLUGINS = re.compile(r"^plugins:[ \t]*(?:#[^\n]*)?\n((?:[ \t]+[^\n]*\n|[ \t]*\n|[ \t]*#[^\n]*\n)*)", re.MULTILINE)
-_ENABLED = re.compile(r"^([ \t]+)enabled:[ \t]*(?:\[([^\]\n]*)\])?[ \t]*(?:#[^\n]*)?\n", re.MULTILINE)
-
-
-def enables(text: str, plugin: str) -> bool:
-    """Whether a plugin is in the list `plugins: enabled:`."""
-    block = _PLUGINS.search(text)
-    listed = _ENABLED.search(block[1]) if block else None
-    if block is None or listed is None:
-        return False
-    if listed[2] is not None:
-        return plugin in [name.strip().strip("'\"") for name in listed[2].split(",")]
-    return (
-        re.search(rf"^[ \t]+-[ \t]+['\"]?{re.escape(plugin)}['\"]?[ \t]*(?:#.*)?$", block[1], re.MULTILINE) is not None
-    )
-
-
-def enabling(text: str, plugin: str) -> str:
-    """The text with a plugin in that list; the list, and what it stands in, are made. Raises NotUnderstood."""
-    if text and not text.endswith("\n"):
-        text += "\n"
-    block = _PLUGINS.search(text)
-    if block is None:
-        if re.search(r"^plugins\s*:", text, re.MULTILINE):
-            raise NotUnderstood("`plugins` is written in a form that is not understood here")
-        return f"{text}plugins:\n  enabled:\n    - {plugin}\n"
-    listed = _ENABLED.search(block[1])
-    if listed is None:
-        if re.search(r"^[ \t]+enabled\s*:", block[1], re.MULTILINE):
-            raise NotUnderstood("`plugins.enabled` is written in a form that is not understood here")
-        margin = re.search(r"^([ \t]+)\S", block[1], re.MULTILINE)
-        inner = margin[1] if margin else "  "
-        return text[: block.start(1)] + f"{inner}enabled:\n{inner}  - {plugin}\n" + text[block.start(1) :]
-    at = block.start(1) + listed.end()
-    if listed[2] is not None:
-        end = block.start(1) + listed.end(2)
-        return text[:end] + (f", {plugin}" if listed[2].strip() else plugin) + text[end:]
-    first = re.match(r"([ \t]+)-[ \t]", text[at:])
-    inner = first[1] if first else listed[1] + "  "
-    return text[:at] + f"{inner}- {plugin}\n" + text[at:]
-
-
-def disabling(text: str, plugin: str) -> str:
-    """The text without a plugin in that list."""
-    block = _PLUGINS.search(text)
-    if block is None or not enables(text, plugin):
-        return text
-    name = rf"['\"]?{re.escape(plugin)}['\"]?"
-    body = re.sub(rf"^[ \t]+-[ \t]+{name}[ \t]*(?:#[^\n]*)?\n", "", block[1], count=1, flags=re.MULTILINE)
-    if body == block[1]:
-        body = re.sub(rf",[ \t]*{name}(?=[ \t]*[,\]])|{name}[ \t]*,[ \t]*(?=\S)|{name}(?=[ \t]*\])", "", body, count=1)
-    return text[: block.start(1)] + body + text[block.end(1) :]

@@ -105,6 +105,14 @@ def plan(writes: Sequence[Write], journal: Journal) -> list[Planned]:
 
 
 def _planned(write: Write, known: Entry | None) -> Planned:
+    planned = _unchecked(write, known)
+    if planned.action == "change" and not write.path.stat().st_mode & 0o222:
+        message = f"{write.path} is read-only"
+        raise ArgumentError("host_config", message, "nothing was written; make it writable, then install again")
+    return planned
+
+
+def _unchecked(write: Write, known: Entry | None) -> Planned:
     before = _read(write.path)
     ours = known is not None
     kept = _kept(known)
@@ -120,7 +128,7 @@ def _planned(write: Write, known: Entry | None) -> Planned:
         raise TypeError("a write is a file or an edit")
     try:
         text = (before or b"").decode("utf-8")
-        rest = write.take(text) if ours else text
+        rest = (kept or b"").decode("utf-8") if as_left else write.take(text) if ours else text
         if write.present(rest):
             return Planned(write, "by_hand", before, before, before)
         put = write.put(rest)

@@ -29,7 +29,7 @@ def check(tool: str, schema: Mapping[str, object], arguments: object) -> Mapping
     if errors:
         field = ".".join(str(part) for part in errors[0].path) or _missing(errors[0])
         raise _refused(tool, field, f"{field}: {_cut(errors[0].message)}", _hint(known, field))
-    return {name: _printable(value) for name, value in arguments.items()}
+    return {name: printable(value) for name, value in arguments.items()}
 
 
 @lru_cache(maxsize=64)
@@ -75,10 +75,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= 3 * _SHOWN else f"{text[:_SHOWN]} … {text[-_SHOWN:]}"
 
 
-def _printable(value: object) -> object:
+def printable(value: object) -> object:
     """Half a surrogate pair may stand in JSON; it names nothing of ours, and SQLite refuses it."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
-        return [_printable(item) for item in value]
+        return [printable(item) for item in value]
+    if isinstance(value, Mapping):
+        return {printable(name): printable(item) for name, item in value.items()}
     return value

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from recall import __version__
-from recall.hosts import edits, roots
+from recall.hosts import edits, edits_toml, edits_yaml, roots
 from recall.hosts.hermes import hermes_home
 from recall.hosts.installed import Write
 from recall.prompts import capability
@@ -74,9 +74,9 @@ def _hermes(settings: Settings, brief: bool) -> Sequence[Write]:
         Write(folder / "package.json", _json(_described() | {"brief": brief})),
         Write(
             home / "config.yaml",
-            put=lambda text: edits.enabling(text, NAME),
-            take=lambda text: edits.disabling(text, NAME),
-            present=lambda text: edits.enables(text, NAME),
+            put=lambda text: edits_yaml.enabling(text, NAME),
+            take=lambda text: edits_yaml.disabling(text, NAME),
+            present=lambda text: edits_yaml.enables(text, NAME),
         ),
     ]
 
@@ -103,23 +103,27 @@ def _json(value: object) -> str:
 
 def _codex(settings: Settings) -> Sequence[Write]:
     program, *words = command()
-    body = "\n".join(
-        (
-            f"[mcp_servers.{NAME}]",
-            f"command = {json.dumps(program)}",
-            f"args = {json.dumps([*words, 'mcp'])}",
-            "required = true",  # `codex exec` waits for no other: its first turn would be without the tools
-            "startup_timeout_sec = 300",
-            "tool_timeout_sec = 600",
-        )
+    where = ("mcp_servers", NAME)
+    lines = (
+        f"command = {json.dumps(program, ensure_ascii=False)}",
+        f"args = {json.dumps([*words, 'mcp'], ensure_ascii=False)}",
+        "required = true",  # `codex exec` waits for no other: its first turn would be without the tools
+        "startup_timeout_sec = 300",
+        "tool_timeout_sec = 600",
     )
+
+    def mark(text: str) -> str | None:
+        found = edits_toml.table(text, where)
+        return None if found is None else json.dumps(found.get("command"))
+
     return [
         Write(settings.home / ".agents" / "skills" / NAME / "SKILL.md", _filled("skill.md")),
         Write(
             roots.folder(settings, "CODEX_HOME", ".codex") / "config.toml",
-            put=lambda text: edits.with_block(text, body),
-            take=edits.without_block,
-            present=lambda text: edits.has_table(text, ("mcp_servers", NAME)),
+            put=lambda text: edits_toml.with_table(text, where, lines),
+            take=lambda text: edits_toml.without_table(text, where),
+            present=lambda text: edits_toml.table(text, where) is not None,
+            mark=mark,
         ),
     ]
 
@@ -164,7 +168,7 @@ def _member(path: Path, where: tuple[str, ...], value: object) -> Write:
 
 def _filled(name: str) -> str:
     text = (_PACKAGES / "skills" / name).read_text(encoding="utf-8")
-    return text.replace("__COMMAND__", " ".join(command())).replace("__CAPABILITY__", capability().strip())
+    return text.replace("__COMMAND__", shlex.join(command())).replace("__CAPABILITY__", capability().strip())
 
 
 # Those that can begin a conversation with the brief, where the user turns it on.

@@ -33,17 +33,26 @@ class Wire:
 
     def messages(self) -> Iterator[Mapping[str, object] | NotAMessage]:
         """What arrives, until the other side closes."""
+        for line in self.lines():
+            yield line if isinstance(line, NotAMessage) else _message(line)
+
+    def lines(self) -> Iterator[bytes | NotAMessage]:
+        """The same, not yet understood."""
         while line := self._incoming.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
                 while line and not line.endswith(b"\n"):
                     line = self._incoming.readline(LONGEST_LINE)
                 yield NotAMessage(f"a line has more than {LONGEST_LINE} bytes")
             elif line.strip():
-                yield _message(line)
+                yield line
 
     def send(self, message: Mapping[str, object]) -> None:
         """One message as one line. Where nobody listens any more it goes nowhere."""
-        line = json_text(message).encode("utf-8") + b"\n"
+        self.write(json_text(message) + "\n")
+
+    def write(self, text: str) -> None:
+        """Whole lines, as they are."""
+        line = text.encode("utf-8")
         with self._lock:
             if self._closed:
                 return

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,65 @@ def test_stray_words_go_to_standard_error_and_garbage_is_no_end(home: Path) -> N
     assert process.returncode == 0
     assert said.decode().count("stray words") == len(answers[2]["result"]["tools"]) > 0
     assert answers[3]["result"]["structuredContent"]["conversations"] == 0
+
+
+def _call(name: str, arguments: str) -> str:
+    return f'{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"{name}","arguments":{arguments}}}}}'
+
+
+_SEARCH = "history_recall_search"
+_INVALID, _NO_JSON, _NO_METHOD = -32600, -32700, -32601
+
+
+@pytest.mark.parametrize(
+    ("line", "identity", "code"),
+    [
+        (_call(_SEARCH, r'{"queries": ["\ud800", "x\udfffy"]}'), 2, None),
+        (_call(_SEARCH, r'{"queries": ["😀 \ud83d\ude00 \\ud800"]}'), 2, None),
+        (_call(_SEARCH, r'{"queries": ["x"], "\ud800": 1}'), 2, "usage"),
+        (_call(r"\ud800", "{}"), 2, "usage"),
+        (r'{"jsonrpc":"2.0","id":2,"method":"\ud800"}', 2, _NO_METHOD),
+        ('{"jsonrpc":"1.0","id":2,"method":"tools/list"}', 2, _INVALID),
+        ('{"jsonrpc":"2.0","id":"b","method":"tools/call","params":[]}', "b", _INVALID),
+        ('{"jsonrpc":"2.0","id":{"x":1},"method":"tools/list"}', None, _INVALID),
+        ('{"jsonrpc":"2.0","id":2}', 2, _INVALID),
+        (_call(_SEARCH, "[" * 400 + "]" * 400), 2, _INVALID),
+        (_call(_SEARCH, "[" * 200_000), None, _NO_JSON),
+        (_call(_SEARCH, f'{{"queries": ["{"x" * 5_000_000}"]}}'), None, _NO_JSON),
+        ("[]", None, _INVALID),
+        ("garbage", None, _NO_JSON),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_every_line_that_asks_is_answered(server: Any, line: str, identity: object, code: int | str | None) -> None:
+    answer = server(line)
+    assert answer["id"] == identity
+    if code is None:
+        assert answer["result"]["isError"] is False
+    elif isinstance(code, str):
+        assert answer["result"]["structuredContent"]["error"]["code"] == code
+    else:
+        assert answer["error"]["code"] == code
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Any]]:
+    """Send one line to a process that has been greeted; what it answers."""
+    process = _start(tmp_path_factory.mktemp("home"), "-m", "recall", "mcp")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    sent, received = process.stdin, process.stdout
+
+    def ask(line: str) -> Any:
+        sent.write(line.encode() + b"\n")
+        sent.flush()
+        return json.loads(received.readline())
+
+    ask(json.dumps(_HELLO))
+    sent.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode() + b"\n")
+    yield ask
+    process.communicate(timeout=120)
+    assert process.returncode == 0
 
 
 def test_a_signal_ends_it_while_the_client_is_still_there(home: Path) -> None:

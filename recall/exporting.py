@@ -14,11 +14,11 @@ from typing import Any
 
 from recall import browser
 from recall.browser import BrowseRequest
-from recall.bundle import FORMAT, TABLES, VERSION, Table
+from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
 from recall.errors import ArgumentError
 from recall.index import catalogue, reads
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
-from recall.redact import RULES_VERSION, redact_text
+from recall.redact import RULES_VERSION
 from recall.scope import Here
 from recall.shown import safe
 from recall.timewindow import iso
@@ -81,16 +81,14 @@ def bundle(connection: sqlite3.Connection, profile_no: int, profile: str) -> dic
 def _rows(connection: sqlite3.Connection, profile_no: int, table: Table, *, again: bool) -> dict[str, object]:
     columns = [row["name"] for row in connection.execute(f"PRAGMA table_info({table.name})")]
     kept = [name for name in columns if name != "profile_no"]
-    redacted = {kept.index(name) for name in table.texts} if again else set()
+    texts = {kept.index(name) for name in table.texts} if again else set()
     rows = connection.execute(
         f"SELECT {', '.join(kept)} FROM {table.name} AS x WHERE {table.where} ORDER BY {table.key or 'rowid'}",
         {"profile": profile_no},
     )
     return {
         "columns": kept,
-        "rows": [
-            [redact_text(v) if n in redacted and isinstance(v, str) else v for n, v in enumerate(row)] for row in rows
-        ],
+        "rows": [[redacted(kept[n], v) if n in texts else v for n, v in enumerate(row)] for row in rows],
     }
 
 

@@ -1,131 +1,194 @@
 """Import: a profile's bundle from another machine, in one transaction: the same ids, nothing twice, conflicts named.
 
-A bundle is data that anybody may have written. Its tables and columns have to be exactly ours; numbers are its own and
-are given anew. A conversation that is here already stays as it is here; so does one that was forgotten here.
+A bundle is data that anybody may have written. Its tables, columns and cells have to be such as an export of ours
+writes (`bundle_rules`); numbers are its own and are given anew. A conversation that is here already stays as it is
+here; so does one that was forgotten here, and words that may be of it are not taken in by another road. What quotes
+words that do not stand in their entries is left out, and named.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from recall.bundle import FORMAT, TABLES, VERSION, Table
+from recall import binding, bundle_rules, folders
+from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
 from recall.errors import ArgumentError
-from recall.index import catalogue, fulltext, tombstones, topics
+from recall.index import arriving, catalogue, fulltext, projects, reads, tombstones
+from recall.index.arriving import Joining
 from recall.index.database import SCHEMA_VERSION, ensure_profile
-from recall.index.publish import bump_generation
 from recall.redact import redact_text
 from recall.run import Run
 
-_JSON = frozenset({"facts", "cuts", "warnings", "redactions", "aliases", "candidates", "seen", "before", "after"})
 _HINT = "export it again with the program of this version: `history-recall export --output FILE`"
+_MOST_GENERATIONS = 2**40
+_UNTOLD = {"reason": "", "before": "{}", "after": "{}", "evidence": "[]", "proof": None}
+Row = dict[str, Any]
+Tables = Mapping[str, list[Row]]
 
 
 def import_bundle(run: Run, argument: str) -> dict[str, object]:
     """The `import` answer. Raises ArgumentError `invalid_bundle`; nothing was taken in then."""
-    tables, generation = _read(argument)
+    given, generation = _read(argument)
+    tables = {table.name: _checked(table, given[table.name]) for table in TABLES}
+    _check_topics(tables)
     with run.database.write() as connection:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
-        taking = _Import(connection, profile_no, tables, run.clock())
+        taking = _Import(run, connection, profile_no, tables)
         try:
             taking.run()
         except sqlite3.IntegrityError as error:
             raise _invalid(f"its rows do not fit together: {error}") from error
-        if taking.into_nothing:  # nothing was here: its cursors go on, and its answers are the same byte for byte
-            sql = "UPDATE profiles SET generation = ? WHERE profile_no = ?"
-            connection.execute(sql, (generation, profile_no))
-        else:
-            bump_generation(connection, profile_no)
-    return {"imported": len(taking.new), "unchanged": taking.unchanged, "conflicts": taking.conflicts}
+        # Where nothing was, it is the bundle's: its cursors go on, and its answers are the same byte for byte.
+        after = max(generation, reads.generation(connection, profile_no) + 1)
+        connection.execute("UPDATE profiles SET generation = ? WHERE profile_no = ?", (after, profile_no))
+    return {"imported": len(taking.new), "unchanged": len(taking.same), "conflicts": taking.conflicts}
 
 
 class _Import:
     """One bundle on its way in. Numbers of the bundle lead to numbers here; None: the row stays out."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, profile_no: int, tables: Mapping[str, list[dict[str, Any]]], now: int
-    ) -> None:
+    def __init__(self, run: Run, connection: sqlite3.Connection, profile_no: int, tables: Tables) -> None:
         self._connection = connection
         self._profile_no = profile_no
-        self._now = now
+        self._now = run.clock()
+        self._home = folders.parse(str(run.settings.home))
         self._tables = tables
         self._numbers: dict[str, dict[int, int | None]] = {table.name: {} for table in TABLES}
-        self.new: list[int] = []
-        self._new_topics: set[int] = set()
-        self.unchanged = 0
+        self._forgotten = tombstones.all_of(connection, profile_no)
+        self._topics: dict[int, int] = {}  # new ones: their number in the bundle -> here
+        self._facets = {row["facet_no"]: row["conversation_no"] for row in tables["facets"]}
+        self._joining: list[Joining] = []
+        self._unsure: set[int] = set()  # topics of the bundle whose words may be of a conversation that stays out
+        self.new: dict[int, int] = {}  # conversations: their number in the bundle -> here
+        self.same: dict[int, int] = {}  # those that are here already
         self.conflicts: list[dict[str, str]] = []
-        row = connection.execute("SELECT 1 FROM conversations WHERE profile_no = ? LIMIT 1", (profile_no,)).fetchone()
-        self.into_nothing = row is None
 
     def run(self) -> None:
         """Take it in."""
         for table in TABLES:
-            ours = {row["name"] for row in self._connection.execute(f"PRAGMA table_info({table.name})")} - {
-                "profile_no"
-            }
+            if table.name == "topics":
+                self._unsure = self._unsure_topics()
             for row in self._tables[table.name]:
-                if set(row) != ours:
-                    raise _invalid(f"the columns of its table {table.name} are not ours")
-                self._take(table, _cleaned(table, row))
-        for row in self._tables["topics"]:  # a topic may have gone into one that comes later
-            merged, own = row["merged_into"], self._numbers["topics"].get(row["topic_no"])
-            if merged is not None and own in self._new_topics:
-                into = self._numbers["topics"].get(merged)
-                self._connection.execute("UPDATE topics SET merged_into = ? WHERE topic_no = ?", (into, own))
-        self._revive()
+                self._take(table, row)
+        self._lead_merged()
+        self._verify()
+        arriving.join(self._connection, self._profile_no, self._joining, self._now)
+        unsure = {self._topics[number] for number in self._unsure if number in self._topics}
+        arriving.settle_topics(self._connection, self._topics.values(), unsure)
         entries = [number for number in self._numbers["entries"].values() if number is not None]
         fulltext.add_entries(self._connection, self._profile_no, entries)
-        for number in self.new:
+        for number in self.new.values():
             fulltext.add_curated(self._connection, self._profile_no, number)
         fulltext.refresh_topics(self._connection, self._profile_no)
 
-    def _revive(self) -> None:
-        """A topic that was here without a facet, and has one of what came, lives again."""
-        rows = self._connection.execute(
-            """SELECT topic_no FROM topics AS t WHERE profile_no = ? AND state = 'retired'
-               AND EXISTS (SELECT 1 FROM memberships AS m WHERE m.topic_no = t.topic_no)""",
-            (self._profile_no,),
-        )
-        for row in rows.fetchall():
-            topics.came_back(self._connection, row["topic_no"], self._now)
+    def _lead_merged(self) -> None:
+        """A topic may have gone into one that comes later. Where that one stays out it went nowhere."""
+        for row in self._tables["topics"]:
+            own = self._topics.get(row["topic_no"])
+            if row["merged_into"] is not None and own is not None:
+                into = self._numbers["topics"].get(row["merged_into"])
+                state = "retired" if into is None or into == own else "merged"
+                self._connection.execute(
+                    "UPDATE topics SET merged_into = ?, state = ? WHERE topic_no = ?",
+                    (into if state == "merged" else None, state, own),
+                )
 
-    def _take(self, table: Table, row: dict[str, Any]) -> None:
+    def _verify(self) -> None:
+        new = list(self.new.values())
+        for name, quotes in arriving.verify(self._connection, new).items():
+            self._conflict(name, f"{quotes} quotes do not stand in their entries and were left out")
+        for name, pairs in arriving.verify_successions(self._connection, new).items():
+            self._conflict(name, f"{pairs} findings do not replace what they are said to replace; that was left out")
+
+    def _unsure_topics(self) -> set[int]:
+        """Those that a forgotten conversation had a part in, with those that were merged with them."""
+        gone = {
+            row["conversation_no"]
+            for row in self._tables["conversations"]
+            if (row["host"], row["host_conversation_id"]) in self._forgotten
+        }
+        facets = {row["facet_no"] for row in self._tables["facets"] if row["conversation_no"] in gone}
+        found = {row["topic_no"] for row in self._tables["memberships"] if row["facet_no"] in facets}
+        found |= {row["topic_no"] for row in self._tables["topic_events"] if row["conversation_no"] in gone}
+        merged = [(row["topic_no"], row["merged_into"]) for row in self._tables["topics"]]
+        while more := {b for a, b in merged if a in found and b is not None} | {a for a, b in merged if b in found}:
+            if more <= found:
+                break
+            found |= more
+        return found
+
+    def _take(self, table: Table, row: Row) -> None:
         held = dict(row)
         number = held.pop(table.key) if table.key and table.key not in table.refers else None
-        for column, other in table.refers.items():
-            if held[column] is not None and not (table.name == "topics" and column == "merged_into"):
-                held[column] = self._numbers[other].get(held[column])
-                if held[column] is None and not (table.name == "conversations" and column == "project_no"):
-                    return self._leave(table, number)
-        if table.name == "topics":
-            held["merged_into"] = None
-        known = self._known(table, held)
+        if not self._led(table, held, row):
+            return self._leave(table, number)
+        known = self._known(table, held, number)
         if known is not None:
             if number is not None:
                 self._numbers[table.name][number] = known if known > 0 else None
             return None
-        if table.name == "topic_events" and held["topic_no"] not in self._new_topics:
-            return None  # the life of a topic that is here is told here
-        made = self._insert(table, held)
+        made = self._insert(table, self._adapted(table, held, row))
         if number is not None:
             self._numbers[table.name][number] = made
+        if table.name == "conversations":
+            self.new[row["conversation_no"]] = made
+        elif table.name == "topics":
+            self._topics[row["topic_no"]] = made
         elif table.name == "memberships":
             self._numbers["memberships"][row["facet_no"]] = made
-        if table.name == "conversations":
-            self.new.append(made)
-        elif table.name == "topics":
-            self._new_topics.add(made)
+            if row["topic_no"] not in self._topics:
+                conversation = self.new[self._facets[row["facet_no"]]]
+                self._joining.append(Joining(held["topic_no"], held["facet_no"], conversation, held["reason"]))
         return None
+
+    def _led(self, table: Table, held: Row, row: Row) -> bool:
+        """Put our numbers in the place of the bundle's. False: what the row is about stays out."""
+        if table.name == "topics":
+            held["merged_into"] = None
+            return True
+        if table.name == "topic_events" and row["topic_no"] not in self._topics:
+            return False  # the life of a topic that is here is told here
+        pair = (row.get("older_conversation_no"), row.get("newer_conversation_no"))
+        if table.name == "supersessions" and not any(number in self.new for number in pair):
+            return False  # of what is here, it is known here
+        across = table.name in ("supersessions", "topic_events")  # these may be about what is here already
+        for column, other in table.refers.items():
+            if held[column] is None:
+                continue
+            led = self._numbers[other].get(held[column])
+            if led is None and across and other == "conversations":
+                led = self.same.get(held[column])
+            if led is None and not (table.name == "conversations" and column == "project_no"):
+                return False
+            held[column] = led
+        return True
 
     def _leave(self, table: Table, number: int | None) -> None:
         if number is not None:
             self._numbers[table.name][number] = None
 
-    def _known(self, table: Table, row: Mapping[str, Any]) -> int | None:
+    def _adapted(self, table: Table, held: Row, row: Row) -> Row:
+        """A row as it is written here."""
+        if table.name == "projects":
+            name = binding.free_name(held["name"], projects.all_of(self._connection, self._profile_no))
+            if name != held["name"] and not held["archived"]:
+                self._conflict(held["project_id"], "another project here has its name; it has a number behind it now")
+                return {**held, "name": name}
+        if table.name == "bindings":
+            seen = json.loads(held["seen"])  # numbers of another machine's file system say nothing here
+            return {**held, "seen": json.dumps({**seen, "device": 0, "inode": 0})}
+        if table.name == "entries":
+            return {**held, "chars": len(held["text"])}
+        if table.name == "topic_events" and row["topic_no"] in self._unsure:
+            return {**held, **_UNTOLD}
+        return held
+
+    def _known(self, table: Table, row: Mapping[str, Any], number: int | None) -> int | None:
         """The number of what is here already; -1 for what stays out; None for what is new."""
         match table.name:
             case "projects":
@@ -136,23 +199,19 @@ class _Import:
                     return self._conflict(row["topic_id"], "another profile of this index has the id")
                 return None if here is None else int(here["topic_no"])
             case "conversations":
-                return self._known_conversation(row)
+                return self._known_conversation(row, number or 0)
             case "bindings":
-                sql = "SELECT 1 FROM bindings WHERE profile_no = ? AND kind = ? AND key = ?"
-                here = self._connection.execute(sql, (self._profile_no, row["kind"], row["key"])).fetchone()
-                return None if here is None else -1
+                return self._known_binding(row)
             case "decisions":
-                sql = "SELECT 1 FROM decisions WHERE profile_no = ? AND host = ? AND host_conversation_id = ?"
-                values = (self._profile_no, row["host"], row["host_conversation_id"])
-                return None if self._connection.execute(sql, values).fetchone() is None else -1
+                return self._known_decision(row)
         return None
 
-    def _known_conversation(self, row: Mapping[str, Any]) -> int | None:
+    def _known_conversation(self, row: Mapping[str, Any], number: int) -> int | None:
         name = row["conversation_id"]
-        if (row["host"], row["host_conversation_id"]) in tombstones.all_of(self._connection, self._profile_no):
+        if (row["host"], row["host_conversation_id"]) in self._forgotten:
             return self._conflict(name, "you had it forgotten here")
         here = self._connection.execute(
-            """SELECT content_sha256 FROM conversations
+            """SELECT conversation_no, content_sha256 FROM conversations
                WHERE profile_no = ? AND host = ? AND host_conversation_id = ?""",
             (self._profile_no, row["host"], row["host_conversation_id"]),
         ).fetchone()
@@ -161,9 +220,34 @@ class _Import:
                 return self._conflict(name, "another conversation of this index has the id")
             return None
         if here["content_sha256"] == row["content_sha256"]:
-            self.unchanged += 1
+            self.same[number] = int(here["conversation_no"])
             return -1
         return self._conflict(name, "it is indexed here in another state")
+
+    def _known_binding(self, row: Mapping[str, Any]) -> int | None:
+        here = self._connection.execute(
+            "SELECT project_no FROM bindings WHERE profile_no = ? AND kind = ? AND key = ?",
+            (self._profile_no, row["kind"], row["key"]),
+        ).fetchone()
+        if here is not None:
+            same = here["project_no"] == row["project_no"]
+            return -1 if same else self._conflict(row["shown"], "it leads to another project here")
+        if row["kind"] == "folder" and self._home is not None:
+            above = {*self._home.lineage(), *self._home.lineage(folds=True)}
+            if row["key"] in above:
+                return self._conflict(row["shown"], "it is the home folder here, or above it, and cannot be bound")
+        return None
+
+    def _known_decision(self, row: Mapping[str, Any]) -> int | None:
+        here = self._connection.execute(
+            "SELECT project_no FROM decisions WHERE profile_no = ? AND host = ? AND host_conversation_id = ?",
+            (self._profile_no, row["host"], row["host_conversation_id"]),
+        ).fetchone()
+        if here is None:
+            return None
+        same = here["project_no"] == row["project_no"]
+        identity = f"{row['host']}:{row['host_conversation_id']}"
+        return -1 if same else self._conflict(identity, "you moved it to another place here")
 
     def _conflict(self, name: str, reason: str) -> int:
         self.conflicts.append({"name": name, "reason": reason})
@@ -178,7 +262,7 @@ class _Import:
         sql = f"SELECT 1 FROM {table} WHERE {column} = ?"
         return self._connection.execute(sql, (value,)).fetchone() is not None
 
-    def _insert(self, table: Table, row: dict[str, Any]) -> int:
+    def _insert(self, table: Table, row: Row) -> int:
         if "profile_no" in table.where and not table.where.startswith("x.profile_no"):
             values = row
         else:
@@ -189,24 +273,49 @@ class _Import:
         return int(done.lastrowid or 0)
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def _cleaned(table: Table, row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its text redacted by our rules: nobody vouches for a bundle. What has to be JSON is JSON."""
-    cleaned = {n: redact_text(v) if n in table.texts and isinstance(v, str) else v for n, v in row.items()}
-    for name in _JSON & set(row):
+def _checked(table: Table, rows: Iterable[Row]) -> list[Row]:
+    """The rows of a table, each such as we write, with its text redacted by our rules: nobody vouches for a bundle."""
+    checked: list[Row] = []
+    numbers: set[int] = set()
+    for row in rows:
+        if (reason := bundle_rules.broken(table.name, row)) is not None:
+            raise _invalid(reason)
+        identity = row.get("host_conversation_id")
+        if identity is not None and redact_text(identity) != identity:
+            raise _invalid(f"an id in its table {table.name} looks like a secret")
+        if table.key is not None and row[table.key] in numbers:
+            raise _invalid(f"its table {table.name} has a number twice")
+        numbers.add(row[table.key] if table.key is not None else -1)
         try:
-            json.loads(row[name])
-        except (TypeError, ValueError, RecursionError) as error:
-            raise _invalid(f"{name} in its table {table.name} is no JSON") from error
-    return cleaned
+            checked.append({n: redacted(n, v) if n in table.texts else v for n, v in row.items()})
+        except RecursionError as error:
+            raise _invalid(f"JSON in its table {table.name} is nested too deep") from error
+    return checked
 
 
-def _read(argument: str) -> tuple[dict[str, list[dict[str, Any]]], int]:
+def _check_topics(tables: Tables) -> None:
+    """A facet is in a live topic, and what was merged leads to one that was not."""
+    topics = {row["topic_no"]: row for row in tables["topics"]}
+    for row in tables["memberships"]:
+        if row["topic_no"] in topics and topics[row["topic_no"]]["state"] != "live":
+            raise _invalid("a facet of it is in a topic that is not live")
+    for row in topics.values():
+        passed: set[int] = set()
+        at = row["topic_no"]
+        while at in topics and topics[at]["merged_into"] is not None:
+            if at in passed:
+                raise _invalid("its topics were merged in a circle")
+            passed.add(at)
+            at = topics[at]["merged_into"]
+
+
+def _read(argument: str) -> tuple[dict[str, list[Row]], int]:
     """The tables of a bundle as rows by name, and its generation."""
+    path = Path(argument).expanduser()
     try:
-        document = json.loads(Path(argument).expanduser().read_text(encoding="utf-8"))
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _invalid(f"{argument} is no file", "give the path of the bundle that `export` wrote")
+        document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise _invalid(f"there is no file {argument}", "give the path of the bundle that `export` wrote") from error
     except OSError as error:
@@ -216,32 +325,24 @@ def _read(argument: str) -> tuple[dict[str, list[dict[str, Any]]], int]:
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
         raise _invalid("it is no bundle of a profile")
     if document.get("schema") != SCHEMA_VERSION:
-        raise _invalid(f"it has schema {document.get('schema')!r}, this program reads {SCHEMA_VERSION}")
+        raise _invalid(f"it has schema {document.get('schema')!r:.40}, this program reads {SCHEMA_VERSION}")
     tables, generation = document.get("tables"), document.get("generation")
-    if not isinstance(tables, dict) or not isinstance(generation, int) or set(tables) != {t.name for t in TABLES}:
+    if not isinstance(tables, dict) or set(tables) != {t.name for t in TABLES}:
         raise _invalid("its tables are not ours")
+    if type(generation) is not int or not 0 <= generation < _MOST_GENERATIONS:
+        raise _invalid("its generation is no number of ours")
     return {table.name: _table(table, tables[table.name]) for table in TABLES}, generation
 
 
-def _table(table: Table, given: Any) -> list[dict[str, Any]]:
+def _table(table: Table, given: Any) -> list[Row]:
     if not isinstance(given, dict) or not isinstance(given.get("rows"), list):
         raise _invalid(f"its table {table.name} cannot be read")
     columns = given.get("columns")
-    if not isinstance(columns, list) or not all(isinstance(c, str) and c.isidentifier() for c in columns):
+    if not isinstance(columns, list) or sorted(map(str, columns)) != sorted(bundle_rules.RULES[table.name]):
         raise _invalid(f"the columns of its table {table.name} are not ours")
-    needed = {table.key, *table.refers, *table.texts} - {None}
-    if not needed <= set(columns) or any(not isinstance(r, list) or len(r) != len(columns) for r in given["rows"]):
+    if any(not isinstance(row, list) or len(row) != len(columns) for row in given["rows"]):
         raise _invalid(f"its table {table.name} cannot be read")
-    if not all(_is_cell(cell) for row in given["rows"] for cell in row):
-        raise _invalid(f"a value in its table {table.name} is none that an index holds")
     return [dict(zip(columns, row, strict=True)) for row in given["rows"]]
-
-
-def _is_cell(value: object) -> bool:
-    """Whether SQLite can hold it as we write it: a number, nothing, or text that can be encoded and has no NUL."""
-    if isinstance(value, str):
-        return "\0" not in value and not _SURROGATE.search(value)
-    return value is None or isinstance(value, int | float)
 
 
 def _invalid(reason: str, hint: str = _HINT) -> ArgumentError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from recall import conversations
+from recall import conversations, folders
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue
 from recall.hosts.reading import Resumable
@@ -37,14 +37,20 @@ def source_state_of(settings: Settings, database: Database) -> SourceState:
 
 
 def resume(row: sqlite3.Row) -> str | None:
-    """The host's own command that opens the conversation of a row, None where it has none."""
+    """The host's own command that opens the conversation of a row, None where it has none.
+
+    Also where the id or the path would be taken for an option: a log says of itself what it is called.
+    """
+    if row["host_conversation_id"].startswith("-") or row["source"].startswith("-"):
+        return None
+    cwd = row["cwd"] if folders.parse(row["cwd"]) is not None else None
     try:
         return command(
             row["host"],
             Resumable(
                 identity=row["host_conversation_id"],
                 path=row["source"],
-                cwd=row["cwd"],
+                cwd=cwd,
                 version=row["host_version"],
                 sidechain=bool(row["sidechain"]),
             ),

@@ -105,6 +105,31 @@ def write(connection: sqlite3.Connection, conversation_no: int, pairs: Iterable[
     return kept
 
 
+def holds(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
+    """Whether a stored pair is one that `write` would have kept: quotes, order, project and topic."""
+    sides = [
+        (row[f"{side}_conversation_no"], row[f"{side}_entry_id"], row[f"{side}_quote"], row[f"{side}_start"])
+        for side in ("older", "newer")
+    ]
+    times = []
+    for number, entry_id, quote, _ in sides:
+        entry = connection.execute(
+            "SELECT text, at FROM entries WHERE conversation_no = ? AND entry_id = ?", (number, entry_id)
+        ).fetchone()
+        if entry is None or entry["at"] is None or quote not in entry["text"]:
+            return False
+        times.append(entry["at"])
+    shared = connection.execute(
+        """SELECT 1 FROM findings AS o JOIN facets AS fo USING (facet_no) JOIN memberships AS mo USING (facet_no)
+           JOIN memberships AS mn ON mn.topic_no = mo.topic_no JOIN facets AS fn ON fn.facet_no = mn.facet_no
+           JOIN findings AS n ON n.facet_no = fn.facet_no
+           WHERE fo.conversation_no = ? AND o.entry_id = ? AND o.start = ?
+             AND fn.conversation_no = ? AND n.entry_id = ? AND n.start = ?""",
+        (*[sides[0][at] for at in (0, 1, 3)], *[sides[1][at] for at in (0, 1, 3)]),
+    ).fetchone()
+    return times[0] < times[1] and shared is not None and _same_project(connection, sides[0][0], sides[1][0])
+
+
 def of_findings(connection: sqlite3.Connection, facet_nos: Sequence[int]) -> dict[tuple[int, str, int], Replaced]:
     """(facet, entry id, start) of each finding that was replaced -> what replaced it, the latest."""
     rows = connection.execute(

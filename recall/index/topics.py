@@ -252,6 +252,23 @@ def came_back(connection: sqlite3.Connection, topic_no: int, now: int) -> None:
     )
 
 
+def took_in(
+    connection: sqlite3.Connection, topic_no: int, conversation_no: int, facet: str, reason: str, now: int
+) -> None:
+    """A facet came into a live topic from elsewhere: as where one is placed in it, its title becomes an alias."""
+    topic = connection.execute("SELECT title, aliases FROM topics WHERE topic_no = ?", (topic_no,)).fetchone()
+    aliases = joined_aliases(topic["title"], [*json.loads(topic["aliases"]), facet])
+    connection.execute(
+        "UPDATE topics SET version = version + 1, changed_at = ?, aliases = ? WHERE topic_no = ?",
+        (now, aliases, topic_no),
+    )
+    connection.execute(
+        """INSERT INTO topic_events (topic_no, conversation_no, at, kind, reason, before, after)
+           VALUES (?, ?, ?, 'joined', ?, '{}', ?)""",
+        (topic_no, conversation_no, now, reason, json.dumps({"facet": facet}, ensure_ascii=False)),
+    )
+
+
 def words_of_facets(connection: sqlite3.Connection, topic_no: int) -> tuple[str, str, str]:
     """Title, description and aliases (JSON) that a topic has from its facets alone; its first facet names it."""
     rows = connection.execute(

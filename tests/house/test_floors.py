@@ -89,6 +89,7 @@ FLOORS: dict[str, int] = {
     "recall.exporting": 7,
     "recall.importing": 7,
     "recall.bundle": 7,
+    "recall.bundle_rules": 7,
     "recall.scope": 7,
     "recall.tiers": 7,
     "recall.latest": 7,

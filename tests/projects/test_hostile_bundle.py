@@ -18,7 +18,7 @@ from tests.indexing.product import Log
 from tests.projects.person import OMP, Person
 
 Document = dict[str, Any]
-ODD = [
+ODD: list[Any] = [
     None, True, -1, 1.5, float("nan"), 2**63, 10**30, [], {}, "", "-x", "--help", "a\nb", "a\0b", "\ud800", "x'; DROP",
     "../../etc", "[1]", "{}", "null", "[" * 200_000, "\x1b]0;x\x07", "c_aaaaaaaaaaaa", "NaN", '{"a": NaN}',
 ]  # fmt: skip
@@ -131,7 +131,7 @@ def test_no_source_that_no_host_has(person: Person, document: Document, tmp_path
 def test_a_log_that_calls_itself_an_option_has_no_command_to_resume_it(person: Person) -> None:
     folder = person.home / ".claude" / "projects" / "-work"
     folder.mkdir(parents=True)
-    record = {"type": "user", "uuid": "u1", "sessionId": "--version", "timestamp": "2026-11-02T09:00:01.000Z"}
+    record: Document = {"type": "user", "uuid": "u1", "sessionId": "--version", "timestamp": "2026-11-02T09:00:01.000Z"}
     record |= {"cwd": "-c", "message": {"role": "user", "content": "Why does the gearbox fail?"}}
     (folder / "7b1c2d3e.jsonl").write_text(json.dumps(record) + "\n")
     person.index()

@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 
+from recall import scope
 from recall.errors import ArgumentError
-from recall.index import consent
-from recall.index.consent import Destination, Grant
+from recall.index import consent, projects
+from recall.index.consent import UNPLACED, Destination, Grant
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.models.endpoints import endpoint_of, is_loopback, provider_of
-from recall.models.gate import QUESTION
+from recall.models.gate import question
 from recall.run import Run
+from recall.scope import Here
 from recall.settings import Settings
 from recall.timewindow import iso
 
 
-def destination_of(settings: Settings, profile_no: int) -> Destination:
+def destination_of(settings: Settings, profile_no: int, only: frozenset[str] | None = None) -> Destination:
     """Where the settings' model is, as a consent names it."""
     endpoint = endpoint_of(settings.model, settings.api_base)
-    return Destination(profile_no, provider_of(settings.model), endpoint, settings.model)
+    return Destination(profile_no, provider_of(settings.model), endpoint, settings.model, only)
 
 
 def consents(settings: Settings, connection: sqlite3.Connection, profile_no: int) -> dict[str, object]:
     """Whether a consent is needed for the settings' model, whether it is there, and every one that was given."""
     given = [_grant(one) for one in consent.show(connection, profile_no)]
     if settings.offline:
-        return {"needed": False, "granted": False, "endpoint": None, "question": None, "grants": given}
+        nothing = {"needed": False, "granted": False, "projects": [], "endpoint": None, "question": None}
+        return nothing | {"grants": given}
     wanted = destination_of(settings, profile_no)
     needed = not is_loopback(wanted.endpoint)
-    question = QUESTION.format(model=settings.model, endpoint=wanted.endpoint) if needed else None
-    covered = consent.covers(connection, wanted)
-    return {"needed": needed, "granted": covered, "endpoint": wanted.endpoint, "question": question, "grants": given}
+    allowed = consent.allowed(connection, wanted)
+    return {
+        "needed": needed,
+        "granted": allowed is None,
+        "projects": "all" if allowed is None else sorted(allowed),
+        "endpoint": wanted.endpoint,
+        "question": question(settings.model, wanted.endpoint) if needed else None,
+        "grants": given,
+    }
 
 
 def show(settings: Settings, database: Database) -> dict[str, object]:
@@ -40,14 +50,18 @@ def show(settings: Settings, database: Database) -> dict[str, object]:
         return consents(settings, connection, -1 if number is None else number)
 
 
-def grant(run: Run) -> dict[str, object]:
-    """Record the yes for the settings' model and endpoint."""
+def grant(run: Run, here: Here, only: Sequence[str] = ()) -> dict[str, object]:
+    """Record the yes for the settings' model and endpoint; with `only`, for these projects (`none`: those in none).
+
+    Raises ArgumentError `usage`, `unknown_project`, `no_project`.
+    """
     if run.settings.offline:
         hint = "set HISTORY_RECALL_MODEL first"
         raise ArgumentError("usage", "The model is offline: nothing is sent, so nothing is to be allowed", hint)
     with run.database.write() as connection:
         number = ensure_profile(connection, run.settings.profile, run.clock())
-        wanted = destination_of(run.settings, number)
+        named = [one if one == UNPLACED else scope.find(connection, number, one, here).project_id for one in only]
+        wanted = destination_of(run.settings, number, frozenset(named) if named else None)
         if not consent.covers(connection, wanted):
             consent.grant(connection, wanted, run.clock())
         return consents(run.settings, connection, number)
@@ -60,8 +74,9 @@ def confirm(run: Run, token: str) -> None:
     """
     with run.database.write() as connection:
         number = ensure_profile(connection, run.settings.profile, run.clock())
-        wanted = None if run.settings.offline else destination_of(run.settings, number)
-        if wanted is None or wanted.token != token:
+        open_now = () if run.settings.offline else _questions(run.settings, connection, number)
+        wanted = next((one for one in open_now if one.token == token), None)
+        if wanted is None:
             hint = "ask without it; the answer carries the question that is open now, if there is one"
             raise ArgumentError("not_found", "The token belongs to no question that is open", hint)
         if not consent.covers(connection, wanted):
@@ -76,14 +91,21 @@ def revoke(run: Run) -> dict[str, object]:
         return consents(run.settings, connection, number) | {"revoked": taken}
 
 
+def _questions(settings: Settings, connection: sqlite3.Connection, number: int) -> Iterator[Destination]:
+    """What the user can have been asked: for everything, or for one project more."""
+    yield destination_of(settings, number)
+    for name in (UNPLACED, *(project.project_id for project in projects.all_of(connection, number))):
+        yield destination_of(settings, number, frozenset((name,)))
+
+
 def _grant(one: Grant) -> dict[str, object]:
     to = one.destination
-    projects = "all" if to.projects is None else sorted(to.projects)
+    granted = "all" if to.projects is None else sorted(to.projects)
     return {
         "provider": to.provider,
         "endpoint": to.endpoint,
         "model": to.model,
-        "projects": projects,
+        "projects": granted,
         "granted_at": iso(one.granted_at),
         "revoked_at": iso(one.revoked_at),
     }

@@ -18,8 +18,9 @@ from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand, stands
 from recall.hashing import derived_id
 from recall.hosts.reading import fingerprint, open_log, reader_version
-from recall.index import cache, lease, publish, stored, successions, tombstones, topics
+from recall.index import belonging, cache, lease, publish, stored, successions, tombstones, topics
 from recall.index.attribution import Seen
+from recall.index.consent import UNPLACED
 from recall.index.database import translated
 from recall.index.lease import Owner
 from recall.index.mending import Mended
@@ -27,6 +28,7 @@ from recall.index.staging import Staging
 from recall.index.stored import Stored
 from recall.lookaround import LookAround
 from recall.models.calls import Road
+from recall.models.gate import ConsentGate, anything
 from recall.models.tokens import Meter
 from recall.redact import RULES_VERSION, Redactor
 from recall.repairing import Repairer, When
@@ -75,35 +77,50 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Placing:
-    """Where the facets go that had no topic yet (`indices`), as things stood: the catalogue, and what was settled."""
+    """Where the facets go that had no topic yet (`indices`), as things stood: the catalogue, and what was settled.
+
+    `withheld`: how many topics the consent does not let a model see.
+    """
 
     catalogue: frozenset[str]
     settled: frozenset[str]
     indices: tuple[int, ...]
     placement: Placement
+    withheld: int
 
 
 class Curator:
-    """Curates sources one after another for one run: the profile, the owner of the leases, the road to the model."""
+    """Curates sources one after another for one run: the profile, the owner of the leases, the road to the model.
 
-    def __init__(self, run: Run, profile_no: int, owner: Owner, road: Road, meter: Meter) -> None:
+    The gate of that road is told which project each source is of.
+    """
+
+    def __init__(self, run: Run, profile_no: int, owner: Owner, road: Road, meter: Meter, gate: ConsentGate) -> None:
         self.repairer = Repairer(run, profile_no, road, meter)
         self._run = run
         self._profile_no = profile_no
         self._owner = owner
         self._road = road
         self._meter = meter
+        self._gate = gate
         self._renewed = 0.0
         self._look_around = LookAround(run, profile_no)
 
     async def curate(self, source: SourceRef, *, force: bool, repair: When = "now") -> Curated:
         """Index one source. Raises SourceError, ModelError or StateError; nothing of it is visible then."""
+        try:
+            return await self._curate(source, force=force, repair=repair)
+        finally:
+            self._gate.about = anything
+
+    async def _curate(self, source: SourceRef, *, force: bool, repair: When) -> Curated:
         with self._run.cancellation.torn():
             standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
         if standing.unchanged is not None:
             return self._nothing_to_do(source, standing.unchanged, standing)
         with self._run.database.read() as connection:
             tombstones.confirm_id(connection, self._profile_no, source.host, standing.host_conversation_id)
+        self._gate.about = lambda connection: frozenset()  # whether anything may be sent at all
         self._road.admit()
         calls = self._road.calls
         with self._run.database.write() as connection:
@@ -122,8 +139,12 @@ class Curator:
                     return self._nothing_to_do(source, standing.unchanged, standing)
             with translated(self._run.database.path):  # staging is SQLite too, and its disk can be full
                 reading = self._read(source, standing)
+            self._gate.about = lambda connection: frozenset((self._project(connection, reading),))
+            self._road.admit()
             analysis = await self._analyse(reading)
-            published, report, mended, uncompared = await self._place_and_publish(reading, analysis, repair)
+            if self._gate.limits(self._road.model) is not None:
+                repair = "skip"  # it reads originals of any conversation
+            published, report, mended, placing = await self._place_and_publish(reading, analysis, repair)
         except BaseException as error:
             # Also after a cancel: the road has ended every request that it started before it raised.
             with contextlib.suppress(StateError):  # what went wrong is told; a dead owner's lease is free anyway
@@ -140,8 +161,14 @@ class Curator:
             report,
             self._road.calls - calls,
             dict(reading.redactor.counts),
-            (*reading.outline.warnings, *_uncompared(uncompared)),
+            (*reading.outline.warnings, *_uncompared(placing.placement.uncompared), *_withheld(placing.withheld)),
         )
+
+    def _project(self, connection: sqlite3.Connection, reading: _Reading) -> str:
+        """The project that a consent has to be for: the one where the user has it now, or would find it."""
+        header = reading.outline.header
+        found = belonging.project_of(connection, self._profile_no, header, reading.source, reading.seen)
+        return found or UNPLACED
 
     def _drop_replies(self, source: SourceRef) -> None:
         """What came while the conversation was being forgotten."""
@@ -222,9 +249,8 @@ class Curator:
 
     async def _place_and_publish(
         self, reading: _Reading, analysis: Analysis, repair: When
-    ) -> tuple[publish.Published, RepairReport, Mended, int]:
+    ) -> tuple[publish.Published, RepairReport, Mended, _Placing]:
         """Place against the catalogue as it is, repair, publish; again where another run changed one of the topics.
-        Also how many pairs of findings had no room to be compared.
 
         Also where it made a topic and this one would make some too: they could be the same. On the last try that is
         let pass, for it is no conflict.
@@ -237,7 +263,7 @@ class Curator:
                 outcome = await self.repairer.mend(publication, reading.staging.text_of, repair)
                 self._progress(reading.source, "publishing", 0, 1, now=True)
                 done = self._publish(reading, publication, placing, outcome, whole_catalogue=left > 0)
-                return (*done, placing.placement.uncompared)
+                return (*done, placing)
             except StateError as error:
                 if error.code != "topic_state_changed" or left == 0:
                     raise
@@ -247,18 +273,28 @@ class Curator:
         with self._run.database.read() as connection:
             catalogue = topics.cards(connection, self._profile_no)
             settled = self._settled(connection, reading)
+            withheld = self._beyond(connection, reading)
         indices = stored.needs_placing(reading.conversation_id, analysis.facets, settled)
         self._progress(reading.source, "placing", 0, len(indices), now=True)
         incoming = replace(analysis, facets=tuple(analysis.facets[i] for i in indices))
         placement = await place(
             incoming,
-            catalogue,
+            [card for card in catalogue if card.topic_id not in withheld],
             self._road,
             self._meter,
             source=reading.source.name,
             findings=self._findings(reading),
         )
-        return _Placing(frozenset(card.topic_id for card in catalogue), settled, indices, placement)
+        known = frozenset(card.topic_id for card in catalogue)
+        return _Placing(known, settled, indices, placement, len(withheld) if indices else 0)
+
+    def _beyond(self, connection: sqlite3.Connection, reading: _Reading) -> frozenset[str]:
+        """The topics that are of projects for which there is no consent: the model is not shown them."""
+        allowed = self._gate.limits(self._road.model)
+        if allowed is None:
+            return frozenset()
+        allowed |= {self._project(connection, reading)}
+        return topics.beyond(connection, self._profile_no, allowed, UNPLACED)
 
     def _findings(self, reading: _Reading) -> Findings:
         """What earlier conversations found. The built-in analyser does not judge which of two holds."""
@@ -357,6 +393,14 @@ def _uncompared(pairs: int) -> tuple[SourceWarning, ...]:
         return ()
     message = f"{pairs} pairs of findings found no room in the question which of two replaces the other; neither does"
     return (SourceWarning("findings_not_compared", 0, message),)
+
+
+def _withheld(number: int) -> tuple[SourceWarning, ...]:
+    """What an answer says of topics that the model may not see."""
+    if not number:
+        return ()
+    message = f"{number} topics hold conversations that the consent does not cover; it was not placed among them"
+    return (SourceWarning("topics_withheld", 0, message),)
 
 
 def _opening_words(text: str | None) -> str | None:

@@ -216,7 +216,8 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
                 source = conversations.catalogue_of(run.settings, run.database).resolve(job.source)
             done = await curator.curate(source, force=job.force, repair=when)
     except RecallError as error:
-        if error.code in SKIPPED | _BUSY:
+        # A yes for other projects stops this source and no other.
+        if error.code in SKIPPED | _BUSY or "projects" in error.data:
             report.skipped.append((source.name, error))
             if error.code in SKIPPED:
                 _drop(run, profile_no, source)
@@ -257,13 +258,14 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
     async def whole() -> int:
         model = (run.choose or choose_model)(run.settings, run.database)
         limits = CallLimits.of(run.settings, batch_calls=calls)
+        gate = ConsentGate(run.database, profile_no)
         road = Road(
             run.database,
             profile_no,
             run.run_id,
             model,
             limits,
-            consent=ConsentGate(run.database, profile_no),
+            consent=gate,
             clock=run.clock,
             cancelled=run.cancellation,
         )
@@ -271,7 +273,7 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
         try:
             with _owner(run) as owner:
                 meter = meter_for(run.settings, pace.halvings(run.database, run.settings))
-                await work(Curator(run, profile_no, owner, road, meter))
+                await work(Curator(run, profile_no, owner, road, meter, gate))
         finally:
             await road.close()
         return road.calls

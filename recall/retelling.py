@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from recall.errors import RecallError
 from recall.index import retold
@@ -62,13 +63,14 @@ def retell_topics(run: Run, profile_no: int, topic_ids: Sequence[str]) -> Retold
 
 
 async def _ask(run: Run, profile_no: int, topic_ids: Sequence[str], done: Retold) -> None:
+    gate = ConsentGate(run.database, profile_no)
     road = Road(
         run.database,
         profile_no,
         run.run_id,
         (run.choose or choose_model)(run.settings, run.database),
         CallLimits.of(run.settings),
-        consent=ConsentGate(run.database, profile_no),
+        consent=gate,
         clock=run.clock,
         cancelled=run.cancellation,
     )
@@ -80,6 +82,7 @@ async def _ask(run: Run, profile_no: int, topic_ids: Sequence[str], done: Retold
                 version = retold.version(connection, profile_no, topic_id)
                 left = retold.facets(connection, profile_no, topic_id)
             cards = [FacetCard(one.title, one.description, one.aliases, one.statements) for one in left]
+            gate.about = partial(retold.projects, profile_no=profile_no, topic_id=topic_id)
             words = await retell(cards, road, meter)
             with run.database.write() as connection:
                 if retold.write(connection, profile_no, topic_id, version, words, run.clock()):

@@ -13,8 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recall import query as querying
+from recall import scope
 from recall.errors import ModelError, RecallError
 from recall.index import vocabulary
+from recall.index.consent import UNPLACED
 from recall.index.database import profile_number
 from recall.run import Run
 
@@ -81,6 +83,12 @@ def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence
     from recall.models.sending import CallLimits
     from recall.steps.rewrite import rewrite
 
+    here = scope.here_of(run.settings)
+
+    def asked_from(connection: sqlite3.Connection) -> frozenset[str]:
+        current = scope.current_project(connection, number, here)
+        return frozenset((UNPLACED if current is None else current.project_id,))
+
     async def asked() -> Rewriting:
         road = Road(
             run.database,
@@ -88,7 +96,7 @@ def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence
             run.run_id,
             (run.choose or choose_model)(run.settings, run.database),
             CallLimits.of(run.settings),
-            consent=ConsentGate(run.database, number),
+            consent=ConsentGate(run.database, number, asked_from),
             clock=run.clock,
             cancelled=run.cancellation,
         )

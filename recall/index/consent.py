@@ -1,7 +1,8 @@
 """What the user allowed to be sent, to whom: recorded yeses, and the check of one against what is about to go out.
 
 A grant is for one provider, endpoint, model and profile, and for all projects or a set of them; history and what is
-added later are both in it. A wider set of projects than was granted is a new question.
+added later are both in it. Grants add up. A wider set of projects than was granted is a new question. `UNPLACED` stands
+in a set for the conversations that are in no project.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from recall.hashing import canonical_json, derived_id
 
-ALL = "all"
+ALL, UNPLACED = "all", "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,15 @@ def revoke(connection: sqlite3.Connection, profile_no: int, now: int, *, endpoin
 
 
 def covers(connection: sqlite3.Connection, destination: Destination) -> bool:
-    """Whether one recorded yes covers the destination with all of its projects."""
+    """Whether the recorded yeses cover the destination with all of its projects."""
+    granted = allowed(connection, destination)
+    if granted is None or not granted:
+        return granted is None
+    return destination.projects is not None and destination.projects <= granted
+
+
+def allowed(connection: sqlite3.Connection, destination: Destination) -> frozenset[str] | None:
+    """The projects of which something may be sent there; None for all of them."""
     rows = connection.execute(
         """
         SELECT projects FROM consents
@@ -79,7 +88,13 @@ def covers(connection: sqlite3.Connection, destination: Destination) -> bool:
         """,
         (destination.profile_no, destination.provider, destination.endpoint, destination.model),
     )
-    return any(_includes(_read(row["projects"]), destination.projects) for row in rows)
+    granted: frozenset[str] = frozenset()
+    for row in rows:
+        projects = _read(row["projects"])
+        if projects is None:
+            return None
+        granted |= projects
+    return granted
 
 
 def show(connection: sqlite3.Connection, profile_no: int) -> tuple[Grant, ...]:
@@ -99,10 +114,6 @@ def show(connection: sqlite3.Connection, profile_no: int) -> tuple[Grant, ...]:
         )
         for row in rows
     )
-
-
-def _includes(granted: frozenset[str] | None, wanted: frozenset[str] | None) -> bool:
-    return granted is None or (wanted is not None and wanted <= granted)
 
 
 def _stored(projects: frozenset[str] | None) -> str:

@@ -10,6 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from recall.index import fulltext
+from recall.index.consent import UNPLACED
 from recall.index.topics import joined_aliases
 from recall.types import Draft
 
@@ -50,6 +51,18 @@ def facets(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> tu
         Left(row["title"], row["description"], tuple(json.loads(row["aliases"])), tuple(json.loads(row[3])))
         for row in rows
     )
+
+
+def projects(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> frozenset[str]:
+    """The projects, for a consent, of which something is in a topic."""
+    rows = connection.execute(
+        """SELECT DISTINCT coalesce(p.project_id, ?) FROM topics AS t
+           JOIN memberships AS m USING (topic_no) JOIN facets AS f USING (facet_no)
+           JOIN conversations AS c USING (conversation_no) LEFT JOIN projects AS p USING (project_no)
+           WHERE t.profile_no = ? AND t.topic_id = ?""",
+        (UNPLACED, profile_no, topic_id),
+    )
+    return frozenset(row[0] for row in rows)
 
 
 def write(connection: sqlite3.Connection, profile_no: int, topic_id: str, seen: int, words: Draft, now: int) -> bool:

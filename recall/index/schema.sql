@@ -345,7 +345,7 @@ CREATE TABLE consents (
     provider        TEXT NOT NULL,
     endpoint        TEXT NOT NULL,
     model           TEXT NOT NULL,
-    projects        TEXT NOT NULL,                  -- 'all' until projects come
+    projects        TEXT NOT NULL,                  -- 'all', or a JSON list of ids
     granted_at      INTEGER NOT NULL,
     revoked_at      INTEGER
 ) STRICT;

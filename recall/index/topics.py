@@ -63,6 +63,21 @@ def cards(connection: sqlite3.Connection, profile_no: int, topic_id: str | None 
     ]
 
 
+def beyond(connection: sqlite3.Connection, profile_no: int, allowed: Collection[str], unplaced: str) -> frozenset[str]:
+    """Ids of the live topics that hold a conversation of a project that is not among these; `unplaced` stands for
+    what is in none.
+    """
+    rows = connection.execute(
+        """SELECT DISTINCT t.topic_id FROM topics AS t JOIN memberships AS m USING (topic_no)
+           JOIN facets AS f USING (facet_no) JOIN conversations AS c USING (conversation_no)
+           LEFT JOIN projects AS p USING (project_no)
+           WHERE t.profile_no = ? AND t.state = 'live'
+             AND coalesce(p.project_id, ?) NOT IN (SELECT value FROM json_each(?))""",
+        (profile_no, unplaced, json.dumps(sorted(allowed))),
+    )
+    return frozenset(row["topic_id"] for row in rows)
+
+
 def check_versions(connection: sqlite3.Connection, profile_no: int, versions: Mapping[str, int]) -> None:
     """Raise StateError `topic_state_changed` where a topic that the plan touches is not as the plan saw it."""
     for topic_id, version in versions.items():

@@ -158,10 +158,10 @@ def _consent_show(session: Session, _arguments: Arguments) -> Answer:
     return consents.show(session.settings, session.for_reading())
 
 
-def _consent_grant(session: Session, _arguments: Arguments) -> Answer:
+def _consent_grant(session: Session, arguments: Arguments) -> Answer:
     from recall import consents
 
-    return consents.grant(session.run())
+    return consents.grant(session.run(), session.here(), _texts(arguments, "project"))
 
 
 def _consent_revoke(session: Session, _arguments: Arguments) -> Answer:
@@ -449,7 +449,18 @@ OPERATIONS: tuple[Operation, ...] = (
     *keeping_commands.OPERATIONS,
     *host_commands.OPERATIONS,
     Operation("consent show", "Show what would be sent where, and what you allowed.", _consent_show),
-    Operation("consent grant", "Allow the configured model's endpoint.", _consent_grant),
+    Operation(
+        "consent grant",
+        "Allow the configured model's endpoint.",
+        _consent_grant,
+        (
+            Parameter(
+                "project",
+                "Only for conversations of this project: its id, its name, . for the current one, or none.",
+                many=True,
+            ),
+        ),
+    ),
     Operation("consent revoke", "Take every consent of the profile back.", _consent_revoke),
     Operation(
         "doctor",

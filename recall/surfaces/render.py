@@ -151,7 +151,15 @@ def _consent_line(consent: Mapping[str, Any]) -> str:
         return "not needed (offline: there is no endpoint, nothing is sent)"
     if not consent["needed"]:
         return "not needed (the endpoint is on this machine)"
-    return "given" if consent["granted"] else "missing; allow it with `history-recall consent grant`"
+    if consent["granted"]:
+        return "given"
+    if consent["projects"]:
+        return f"given for {_of_projects(consent['projects'])} only"
+    return "missing; allow it with `history-recall consent grant`"
+
+
+def _of_projects(projects: Iterable[str]) -> str:
+    return ", ".join("what is in no project" if one == "none" else one_line(one) for one in projects)
 
 
 def _warnings(answer: Answer) -> Iterable[str]:
@@ -382,7 +390,8 @@ def _consent(answer: Answer) -> Iterable[str]:
     for grant in answer["grants"]:
         until = f", taken back {_clock(grant['revoked_at'])}" if grant["revoked_at"] else ""
         given = _clock(grant["granted_at"])
-        yield f"  {one_line(grant['model'])} at {one_line(grant['endpoint'])}: given {given}{until}"
+        only = "" if grant["projects"] == "all" else f" for {_of_projects(grant['projects'])}"
+        yield f"  {one_line(grant['model'])} at {one_line(grant['endpoint'])}: given{only} {given}{until}"
 
 
 def _doctor(answer: Answer) -> Iterable[str]:

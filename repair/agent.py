@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from recall import prompts
@@ -27,8 +27,9 @@ from repair.serving import Arguments, Paper, Result
 from repair.tools import FINISH, TOOLS, BadCall, arguments_of
 
 PROMPT = "repair"
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 _STATUS_ROOM = 400  # what the status may grow by in one turn
+_LAST_TIME = {"warning": "the same call as before, in the same state: a third one ends the run without a result"}
 _WAY_ON = "index with --no-repair, and name another model for `history-recall repair`"
 
 
@@ -113,9 +114,11 @@ class Agent:
     async def query(self, first: Message) -> Turn:
         """The model's next turn, within the limits."""
         limits = self.case.limits
-        self.progress(len(self.records), limits.turns)
-        if len(self.records) >= limits.turns:
-            raise _incomplete(f"the child did not end within {limits.turns} turns")
+        # Kept turns cost nothing and are not counted, so that a run that came to its limit goes on with the next one.
+        asked = sum(not record.turn.cached for record in self.records)
+        self.progress(asked, limits.turns)
+        if asked >= limits.turns:
+            raise self._incomplete(f"{limits.turns} turns a run are the most")
         messages, size = context.compose(first, self.records, self.case, self.room, self._measure)
         if size > self.room:
             raise _too_small(self.meter.dialogue)
@@ -183,10 +186,13 @@ class Agent:
         if (call.name, spelled) in served:
             return Result({"duplicate_of_call": served[call.name, spelled]})
         served[call.name, spelled] = place
-        self._note(call.name, spelled)
+        last_time = self._note(call.name, spelled)
         if call.name == FINISH and total > 1:
-            return serving.error("finish_alone", "finish has to be the only call of its turn; nothing was ended")
-        return self._answer(call.name, arguments, faults, room)
+            return serving.error("finish_alone", "nothing was ended: call finish again, as the only call of its turn")
+        result = self._answer(call.name, arguments, faults, room)
+        if last_time and isinstance(result, Result):
+            return replace(result, head={**result.head, **_LAST_TIME})
+        return result
 
     def _answer(
         self, name: str, arguments: Arguments, faults: Mapping[tuple[str, str], str | None], room: int
@@ -210,12 +216,20 @@ class Agent:
             result = serving.members(case, arguments, self.health, paper)
         return serving.full() if self._measured_inside(result.text) > room else result
 
-    def _note(self, name: str, spelled: str) -> None:
-        """Count a call; the third of its kind in one state ends the run."""
+    def _note(self, name: str, spelled: str) -> bool:
+        """Count a call; the third of its kind in one state ends the run. Whether it is the last that does not."""
         key = (self.case.state(), name, spelled)
         self._asked[key] = self._asked.get(key, 0) + 1
         if self._asked[key] >= self.case.limits.same_call:
-            raise Ended(_incomplete(f"the child called {name[:40]} for the {self._asked[key]}rd time without progress"))
+            raise Ended(self._incomplete(f"it made the same call of {name[:40]} {self._asked[key]} times"))
+        return self._asked[key] == self.case.limits.same_call - 1
+
+    def _incomplete(self, why: str) -> ModelError:
+        """How a run ends that does not get on: nothing is wrong with the index, and everything stays as it is."""
+        read, all_of_it = len(self.case.read_facets()), len(self.case.audited)
+        where = f"{read} of {all_of_it} facets read in {len(self.records) + 1} turns"
+        message = f"The model did not get to the end of topic repair ({where}): {why}; the topics stay as they are"
+        return ModelError("repair_incomplete", message, f"run it again, or {_WAY_ON}")
 
     async def _look(self, calls: Sequence[ToolCall]) -> dict[tuple[str, str], str | None]:
         """Look at the sources of what is to be read, side by side."""
@@ -246,11 +260,6 @@ class Agent:
         if text not in self._sizes:
             self._sizes[text] = self.meter.measure(text)
         return self._sizes[text]
-
-
-def _incomplete(why: str) -> ModelError:
-    message = f"Topic repair did not come to an end: {why}; nothing was published"
-    return ModelError("repair_incomplete", message, f"run it again, or {_WAY_ON}")
 
 
 def _wordy(called: bool) -> ModelError:

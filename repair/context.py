@@ -22,7 +22,8 @@ from repair.serving import Result, cites, standing
 Message = Mapping[str, object]
 Measure = Callable[[str], int]
 _INCOMING = 12  # incoming facets that the opening shows
-_NUDGE = "Only tool calls are read. Call a tool, or end with finish, alone in its turn."
+NOW = "Now call:"
+_NUDGE = "Only tool calls are read; what you wrote was not."
 # Room in units of the measure (bytes, of which tokens need fewer): a short answer, the ids and keys around a message,
 # the host's words and the fence around a text.
 FOR_NOTES = 6  # this part of the room is kept from texts, so that notes can be written once they fill the rest
@@ -161,11 +162,12 @@ def _opening(case: Case, detail: Detail, room: int) -> Message:
 
 def _status(case: Case, room: int, *, notes: bool) -> str:
     """Where the run stands, in the host's words; the child's own notes in a fence."""
-    text = f"Where you are: {canonical_json(standing(case, room))}"
+    stands = standing(case, room)
+    text = f"Where you are: {canonical_json(stands.where)}\n"
     if notes and case.notes:
         blocks = [Block(f"your note on entry_id {quoted(entry)}", note) for (_, entry), note in case.notes.items()]
-        text += "\n" + fenced(blocks, "")
-    return text
+        text += fenced(blocks, "")
+    return f"{text}{NOW} {stands.now}"
 
 
 def _size(record: Record, measure: Measure) -> int:

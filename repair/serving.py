@@ -46,6 +46,14 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the run is, and the call to make now, as it is to be written: a small model copies what it sees."""
+
+    where: Mapping[str, object]
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
 class Paper:
     """What a page of a listing may hold at most, and how that is measured: the same all through a run."""
 
@@ -60,7 +68,8 @@ def error(code: str, message: str) -> Result:
 
 def full() -> Result:
     """Nothing more fits the child's context."""
-    return error("context_full", "no more fits: remember notes on what you read, then ask again")
+    message = "no more fits: call repair_read with `remember` on each entry that you read, then ask again"
+    return error("context_full", message)
 
 
 def topics(case: Case, arguments: Arguments, paper: Paper) -> Result:
@@ -144,7 +153,7 @@ def read(case: Case, arguments: Arguments, fault: str | None, room: int, measure
     asked = int(arguments.get("max_chars", case.limits.usual_page))
     reached = case.reached(member, entry_id, found.sha256)
     if start + min(asked, len(found.text) - start) <= reached:
-        said = {"error": "already_read", "message": "this text was given already; do what is next"}
+        said = {"error": "already_read", "message": "you were given this text already; read what is still to be read"}
         return Result(said | _standing(case, member, entry_id, reached, len(found.text)))
     end = piece_end(found.text, start, asked)
     while measure(found.text[start:end]) > room and end - start > case.limits.least_page:
@@ -194,16 +203,15 @@ def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     return Result({"proposal_id": case.proposal.proposal_id, "to_cover_in_full": covered})
 
 
-def standing(case: Case, room: int) -> dict[str, object]:
-    """Where the run is: what is to be read next (as much as may fit the room), of a proposal what is to be covered and
-    checked.
+def standing(case: Case, room: int) -> Standing:
+    """Where the run is: what is to be read (as much as may fit the room), of a proposal what is to be covered and
+    checked; and the call to make now.
     """
     if case.proposal is None:
         wanted = [case.audited[facet_id] for facet_id in case.unread()]
         to_read = _to_read(case, wanted, room)
-        end = "all is read: finish with proposal_id null if nothing has to change, else repair_propose"
-        next_one = _call("repair_read", to_read) if to_read else end
-        return {"proposal_id": None, "to_read": to_read, "still_to_read": len(wanted), "next": next_one}
+        unread = {"proposal_id": None, "to_read": to_read, "still_to_read": len(wanted)}
+        return Standing(unread, _read_now(to_read) if to_read else _END_AS_IT_IS)
     moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
     wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
     read = {one.facet_id: case.receipts(one) for one in case.proposal.members}
@@ -229,32 +237,43 @@ def standing(case: Case, room: int) -> dict[str, object]:
             elif verdict is not None and not verdict.fits:
                 misfits.append(page.member.facet_id)
     to_read = _to_read(case, list({one.facet_id: one for one in wanted}.values()), room)
-    said: dict[str, object] = {
-        "proposal_id": case.proposal.proposal_id,
-        "to_read": to_read,
-        "to_cover": to_cover,
-        "to_check": unchecked[:_LISTED],
-    }
+    to_check = unchecked[:_LISTED]
+    where: dict[str, object] = {"proposal_id": case.proposal.proposal_id}
+    where |= {"to_read": to_read, "to_cover": to_cover, "to_check": to_check}
     if misfits:
-        wrong = "repair_propose without what does not fit, or finish with proposal_id null"
-        return said | {"do_not_fit": misfits, "next": wrong}
-    if unchecked:
-        return said | {"next": f"repair_check with fits and reason for each of to_check, first {_first(unchecked)}"}
+        return Standing(where | {"do_not_fit": misfits}, f"repair_propose without what does not fit; or {_AS_IT_IS}")
+    if to_check:
+        return Standing(where, _check_now(to_check))
     if to_read:
-        return said | {"next": _call("repair_read", to_read)}
+        return Standing(where, _read_now(to_read))
     if to_cover:
-        return said | {"next": f"repair_coverage for each page of to_cover, first of {_first(to_cover)}"}
-    return said | {"next": f"finish with proposal_id {case.proposal.proposal_id}"}
+        return Standing(where, _cover_now(to_cover))
+    done = {"proposal_id": case.proposal.proposal_id, "reason": "every member was read and checked"}
+    return Standing(where, f"finish {canonical_json(done)}")
 
 
-def _call(name: str, wanted: Sequence[Mapping[str, object]]) -> str:
-    """The next call as it is to be written: a small model copies what it sees."""
-    arguments = {key: value for key, value in wanted[0].items() if key != "chars"}
-    return f"{name} for each of to_read, first {canonical_json(arguments)}"
+_AS_IT_IS = f"finish {canonical_json({'proposal_id': None, 'reason': 'nothing has to change'})}"
+_END_AS_IT_IS = f"{_AS_IT_IS}, if every facet is in the right topic; else repair_propose"
 
 
-def _first(wanted: Sequence[Mapping[str, object]]) -> str:
-    return canonical_json(wanted[0])
+def _read_now(to_read: Sequence[Mapping[str, object]]) -> str:
+    first = {key: value for key, value in to_read[0].items() if key != "chars"}
+    return f"repair_read {canonical_json(first)}{_others(len(to_read) - 1, 'to_read')}"
+
+
+def _check_now(to_check: Sequence[Mapping[str, object]]) -> str:
+    first = {key: value for key, value in to_check[0].items() if key != "facet_id"}
+    others = _others(len(to_check) - 1, "to_check")
+    return f"repair_check {canonical_json(first)} with your `fits` (true or false) and `reason`{others}"
+
+
+def _cover_now(to_cover: Sequence[Mapping[str, Any]]) -> str:
+    pages = [{"page": page, "topic": one["topic"]} for one in to_cover for page in one["pages"]]
+    return f"repair_coverage {canonical_json(pages[0])}{_others(len(pages) - 1, 'to_cover')}"
+
+
+def _others(number: int, name: str) -> str:
+    return f", and in the same turn the {number} other{'s' if number > 1 else ''} of {name}" if number else ""
 
 
 def _to_read(case: Case, members: Sequence[Member], room: int) -> list[dict[str, object]]:
@@ -318,11 +337,13 @@ def check(case: Case, arguments: Arguments) -> Result:
 
 def finish(case: Case, arguments: Arguments) -> Result | Proof:
     """The proof of a run that may end so; else an error that names what is missing first."""
-    wanted = arguments["proposal_id"]
+    # Small models write the word for the value; no proposal is called so.
+    wanted = None if arguments["proposal_id"] in ("", "null") else arguments["proposal_id"]
     if wanted is not None and (case.proposal is None or wanted != case.proposal.proposal_id):
-        return error("unknown_proposal", "this is not the proposal_id of the last proposal that was taken")
+        last = case.proposal.proposal_id if case.proposal is not None else "none: no proposal was taken"
+        return error("unknown_proposal", f"the last proposal that was taken is {last}; to change nothing, {_AS_IT_IS}")
     try:
         return case.proved(with_plan=wanted is not None)
     except Missing as missing:
-        rest = ", or finish with proposal_id null" if wanted is not None else ""
-        return error("not_proved", f"not ended: {missing}; do what is next{rest}")
+        rest = f"; or, to change nothing, {_AS_IT_IS}" if wanted is not None else ""
+        return error("not_proved", f"not ended: {missing}{rest}")

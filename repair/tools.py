@@ -58,16 +58,16 @@ _PROPOSAL = _object(
 )
 
 TOOLS: tuple[ToolSpec, ...] = (
-    ToolSpec("repair_topics", "A page of the catalogue: topics with their words.", _object({"page": _PAGE}, "page")),
+    ToolSpec("repair_topics", "List the topics of the catalogue, a page at a time.", _object({"page": _PAGE}, "page")),
     ToolSpec(
         "repair_members",
-        "A page of the facets of one topic, with the entries that each cites (id, hash, length).",
+        "List the facets of one topic, a page at a time, with the entries that each cites.",
         _object({"topic_id": _ID, "page": _PAGE}, "page"),
     ),
     ToolSpec(
         "repair_read",
-        "Read the original text of an entry that a facet cites, from character `offset` on. The receipt comes with "
-        "the last character. Or, with `remember`, keep a note on an entry you read instead of its text.",
+        "Read an entry that a facet cites, from character `offset` on. Once its last character was given, the answer "
+        "has a receipt_id: then it is read. With `remember`: keep your note on an entry that you read, not its text.",
         _object(
             {
                 "facet_id": _ID,
@@ -83,25 +83,25 @@ TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "repair_propose",
-        "Propose changes. `to` is a topic_id or draft:N. The answer has a proposal_id and what is still to be shown, "
-        "or the reason why it is refused.",
+        "Propose changes, only where something is wrong. `to` is a topic_id, or draft:N for a new topic of `drafts`. "
+        "The answer has a proposal_id, or the reason why it is refused.",
         _PROPOSAL,
     ),
     ToolSpec(
         "repair_coverage",
-        "A page of the final members of a topic that the proposal rewords, merges or makes (topic_id or draft:N): one "
-        "member a page, then an empty end page, which has to be asked for too.",
+        "Show a member of a topic that the proposal rewords, merges or makes (`topic`: topic_id or draft:N). One "
+        "member a page; the page behind the last is the empty end page, which has to be asked for too.",
         _object({"topic": _ID, "page": _PAGE}),
     ),
     ToolSpec(
         "repair_check",
-        "Say of the member on a coverage page whether it fits the proposed words, by the receipt of its entry.",
+        "Say whether the member on a page of repair_coverage fits the proposed words.",
         _object({"page_id": _ID, "receipt_id": _ID, "fits": {"type": "boolean"}, "reason": _REASON}),
     ),
     ToolSpec(
         FINISH,
-        "End, alone in its turn: with the proposal_id of a proposal that was shown in full, or with null to leave "
-        "all as it is.",
+        "End, as the only call of its turn: proposal_id null to leave all as it is, else the proposal_id of your "
+        "proposal.",
         _object({"proposal_id": {"type": ["string", "null"], "maxLength": 64}, "reason": _REASON}),
     ),
 )

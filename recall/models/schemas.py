@@ -21,7 +21,7 @@ _SHOWN = 3
 def fault_of(schema: Mapping[str, object], value: object) -> str | None:
     """What is wrong with the value, in one line, or None where it satisfies the schema."""
     errors = islice(_compiled(canonical_json(schema)).iter_errors(value), _SHOWN)
-    return "; ".join(_sentence(error) for error in errors) or None
+    return "; ".join(dict.fromkeys(map(_sentence, errors))) or None
 
 
 @functools.lru_cache(maxsize=64)

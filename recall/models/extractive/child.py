@@ -293,9 +293,9 @@ def _look(messages: Sequence[Mapping[str, Any]]) -> _Seen:
             seen.full = False
         if message["role"] == "tool":
             _answer(seen, *calls[message["tool_call_id"]], content)
-        if _WHERE in content:
-            line = content.rsplit(_WHERE, 1)[1].split("\n", 1)[0]
-            seen.standing = json.loads(line)
+    # Outside of the fences: a text of history may hold the same words.
+    said = _BLOCK.sub("", str(messages[-1].get("content") or ""))
+    seen.standing = json.loads(said.rsplit(_WHERE, 1)[1].split("\n", 1)[0])
     return seen
 
 

@@ -141,25 +141,54 @@ class Agent:
             return None
         self._wordy = 0
         spare = self.room - context.least(first, self.records, self.case, self._measure) - _STATUS_ROOM
-        # What is left of the room has to hold one page at least, where one is asked for.
-        reads = any(call.name == "repair_read" and '"remember"' not in call.arguments for call in turn.calls)
-        page = self.case.limits.least_page + context.FRAME + context.ENVELOPE if reads else 0
-        turn = context.cut_short(turn, spare - page, self._measure)
-        spare -= self.room // context.FOR_NOTES if reads else 0
+        total = len(turn.calls)
+        turn, needs = self._fitting(turn, spare)
         spare -= context.size_of(assistant_message(turn), self._measure)
         faults = await self._look(turn.calls)
         results: list[Result] = []
         served: dict[tuple[str, str], int] = {}
         for place, call in enumerate(turn.calls, start=1):
-            # Each call that is left needs room for a short answer.
-            room = spare - context.SHORT_ANSWER * (len(turn.calls) - place) - context.FRAME
-            result = self._serve(call, place, len(turn.calls), served, faults, room)
+            # Each call that is left needs room for its answer.
+            room = spare - sum(needs[place:]) - context.FRAME - context.ENVELOPE
+            room = max(min(room, needs[place - 1]), room - self._kept_for_notes(call))
+            result = self._serve(call, place, total, served, faults, room)
             if isinstance(result, Proof):
                 return result
             spare -= self._measured_inside(result.text) + context.ENVELOPE
             results.append(result)
         self.records.append(Record(turn, tuple(results)))
         return None
+
+    def _fitting(self, turn: Turn, room: int) -> tuple[Turn, list[int]]:
+        """The turn with the calls whose answers fit, in their order, and what each of those answers needs at least.
+
+        The others count as not made: what is still to be done is told after each turn. One is kept always.
+        """
+        kept: list[ToolCall] = []
+        needs: list[int] = []
+        for call in turn.calls:
+            need = self._need(call)
+            takes = self._measured_inside(call.name + call.arguments) + 2 * context.ENVELOPE + need
+            if takes <= room - self._kept_for_notes(call):
+                kept.append(call)
+                needs.append(need)
+                room -= takes
+        if not kept:
+            kept, needs = [turn.calls[0]], [context.SHORT_ANSWER]
+        return replace(turn, calls=tuple(kept)), needs
+
+    def _need(self, call: ToolCall) -> int:
+        """What the answer to a call takes of the room at least, if it is to say more than that nothing fits."""
+        try:
+            arguments = arguments_of(call)
+        except BadCall:
+            return context.SHORT_ANSWER
+        text = serving.least_shown(self.case, call.name, arguments)
+        return context.SHORT_ANSWER + (context.FRAME + self._measured_inside(text) if text else 0)
+
+    def _kept_for_notes(self, call: ToolCall) -> int:
+        """Room that texts leave for notes, and for what follows a text: its page and its check."""
+        return self.room // context.FOR_NOTES if _is_reading(call) else 0
 
     def _serve(
         self,
@@ -221,6 +250,8 @@ class Agent:
         key = (self.case.state(), name, spelled)
         self._asked[key] = self._asked.get(key, 0) + 1
         if self._asked[key] >= self.case.limits.same_call:
+            if name in _full(self.records):
+                raise Ended(_too_small(self.meter.dialogue))
             raise Ended(self._incomplete(f"it made the same call of {name[:40]} {self._asked[key]} times"))
         return self._asked[key] == self.case.limits.same_call - 1
 
@@ -260,6 +291,17 @@ class Agent:
         if text not in self._sizes:
             self._sizes[text] = self.meter.measure(text)
         return self._sizes[text]
+
+
+def _full(records: Sequence[Record]) -> set[str]:
+    """The tools that were told in the last turn that no more fits."""
+    last = records[-1] if records else Record(Turn("", (), cached=False, key=""), ())
+    made = zip(last.turn.calls, last.results, strict=True)
+    return {call.name for call, result in made if result.head.get("error") == serving.CONTEXT_FULL}
+
+
+def _is_reading(call: ToolCall) -> bool:
+    return call.name == "repair_read" and '"remember"' not in call.arguments
 
 
 def _wordy(called: bool) -> ModelError:

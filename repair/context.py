@@ -1,9 +1,9 @@
 """What the child is shown: the opening, the turns so far, and where it stands; kept inside the model's room.
 
 A pure function of the case and the turns: no clock, no path, nothing random, so that the same state asks the same
-question and a kept reply answers it. Where the room ends, the oldest text goes first that a note or a check stands in
-for; a turn of which nothing is left goes as a whole. Behind the last
-answer stands where the run is, notes included.
+question and a kept reply answers it. Where the room ends, the oldest call goes first, with its answer, that a note or a
+check stands in for; a turn of which nothing is left goes as a whole. Behind the last answer stands where the run is,
+notes included, and the call to make now.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from recall.index.members import Member
 from recall.models.turns import Turn, assistant_message, tool_message
 from recall.types import TopicCard
 from repair.case import Case
-from repair.serving import Result, cites, standing
+from repair.serving import CONTEXT_FULL, Result, cites, standing
+from repair.tools import arguments_of
 
 Message = Mapping[str, object]
 Measure = Callable[[str], int]
+_NOTED = 10  # entries that a note is asked for at once
 _INCOMING = 12  # incoming facets that the opening shows
 NOW = "Now call:"
 _NUDGE = "Only tool calls are read; what you wrote was not."
@@ -89,10 +91,11 @@ def compose(
     if not records:
         return (first,), size_of(first, measure)
     free = room - least(first, records, case, measure)
-    said = _status(case, free, notes=False)
+    fills = _fills(records, case)
+    said = _status(case, free, fills, notes=False)
     kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure, seen=len(records) - 1)
     if len(kept) < len(records) or any(one is not other for one, other in zip(kept, records, strict=False)):
-        said = _status(case, free, notes=True)
+        said = _status(case, free, fills, notes=True)
         kept, size = _shrunk(first, records, case, room - measure(canonical_json(said)), measure, seen=len(records) - 1)
     if (over := size + measure(canonical_json(said)) - room) > 0:
         size -= _size(kept[-1], measure)
@@ -109,7 +112,7 @@ def least(first: Message, records: Sequence[Record], case: Case, measure: Measur
     if not records:
         return size_of(first, measure)
     _, size = _shrunk(first, records, case, 0, measure, seen=len(records))
-    return size + measure(canonical_json(_status(case, 0, notes=True)))
+    return size + measure(canonical_json(_status(case, 0, (), notes=True)))
 
 
 def _shrunk(
@@ -121,7 +124,10 @@ def _shrunk(
     kept = list(records)
     sizes = [_size(record, measure) for record in kept]
     size = size_of(first, measure) + sum(sizes)
-    while size > room and (place := _shrink(kept, case, seen - len(records) + len(kept))) is not None:
+    while size > room:
+        place = _shrink(kept, case, seen - len(records) + len(kept), size - room, measure)
+        if place is None:
+            break
         # Either this record went, or it is shorter now.
         gone = len(kept) < len(sizes)
         smaller = 0 if gone else _size(kept[place], measure)
@@ -135,17 +141,6 @@ def size_of(message: Message, measure: Measure) -> int:
     return measure(canonical_json(message))
 
 
-def cut_short(turn: Turn, room: int, measure: Measure) -> Turn:
-    """The turn with as many of its calls, in their order, as leave room for their answers: at least one."""
-    kept, size = 0, 0
-    for call in turn.calls:
-        size += measure(call.name) + measure(call.arguments) + ENVELOPE + SHORT_ANSWER
-        if kept and size > room:
-            break
-        kept += 1
-    return replace(turn, calls=turn.calls[:kept])
-
-
 def _opening(case: Case, detail: Detail, room: int) -> Message:
     """The first message: what is looked at, and what it takes to end."""
     topics = [card for card in map(case.view.card, case.audit.topics) if card is not None]
@@ -156,13 +151,26 @@ def _opening(case: Case, detail: Detail, room: int) -> Message:
     blocks = [_topic(card, detail) for card in topics]
     blocks += [_facet(case, facet, detail, audited=True) for facet in case.audited.values()]
     blocks += [_facet(case, facet, detail, audited=False) for facet in _incoming(case, topics)]
-    text = "\n".join(lines) + "\n" + fenced(blocks, "") + _status(case, room, notes=False)
+    text = "\n".join(lines) + "\n" + fenced(blocks, "") + _status(case, room, (), notes=False)
     return {"role": "user", "content": text}
 
 
-def _status(case: Case, room: int, *, notes: bool) -> str:
+def _fills(records: Sequence[Record], case: Case) -> list[Mapping[str, object]]:
+    """What was read, is in sight and has no note, where the last turn was told that no more fits."""
+    if all(result.head.get("error") != CONTEXT_FULL for result in records[-1].results):
+        return []
+    found: dict[tuple[str, str], Mapping[str, object]] = {}
+    for record in records:
+        for call, result in zip(record.turn.calls, record.results, strict=False):
+            if result.blocks and isinstance(result.covers, tuple) and not _covered(result, case):
+                arguments = arguments_of(call)
+                found[result.covers] = {name: arguments[name] for name in ("facet_id", "entry_id")}
+    return list(found.values())[:_NOTED]
+
+
+def _status(case: Case, room: int, fills: Sequence[Mapping[str, object]], *, notes: bool) -> str:
     """Where the run stands, in the host's words; the child's own notes in a fence."""
-    stands = standing(case, room)
+    stands = standing(case, room, fills)
     text = f"Where you are: {canonical_json(stands.where)}\n"
     if notes and case.notes:
         blocks = [Block(f"your note on entry_id {quoted(entry)}", note) for (_, entry), note in case.notes.items()]
@@ -174,18 +182,21 @@ def _size(record: Record, measure: Measure) -> int:
     return sum(size_of(message, measure) for message in record.messages())
 
 
-def _shrink(records: list[Record], case: Case, seen: int) -> int | None:
-    """Leave out the oldest thing that something stands in for; the place of the turn, or None where there is none."""
+def _shrink(records: list[Record], case: Case, seen: int, over: int, measure: Measure) -> int | None:
+    """Leave out of the oldest turn that has any the calls, with their answers, that something stands in for: as many
+    as it is too long by. The place of the turn, or None where there is none; one of which nothing is left goes.
+    """
     for place, record in enumerate(records[:seen]):
-        if not record.turn.calls or all(not one.blocks or _covered(one, case) for one in record.results):
-            del records[place]
-            return place
+        gone: list[int] = []
         for number, result in enumerate(record.results):
-            if result.blocks and _covered(result, case):
-                results = list(record.results)
-                results[number] = Result({**result.head, "text": "left out; your note stands for it"})
-                records[place] = replace(record, results=tuple(results))
-                return place
+            if over > 0 and (not result.blocks or _covered(result, case)):
+                over -= measure(result.text)
+                gone.append(number)
+        if gone or not record.turn.calls:
+            calls = tuple(call for number, call in enumerate(record.turn.calls) if number not in gone)
+            left = tuple(result for number, result in enumerate(record.results) if number not in gone)
+            records[place : place + 1] = [Record(replace(record.turn, calls=calls), left)] if calls else []
+            return place
     return None
 
 

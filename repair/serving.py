@@ -16,10 +16,11 @@ from recall.redact import redact_text
 from recall.shown import piece_end
 from recall.steps.evidence import fold
 from repair import draft, receipts
-from repair.case import AROUND, Case, Proposal
+from repair.case import AROUND, Case, Page, Proposal
 from repair.draft import Health, Refused
 from repair.proof import Missing, Proof, Verdict
 
+CONTEXT_FULL = "context_full"
 SHORT_HASH = 12
 _PAGE = 1200  # of room that a page of a member takes, call and all
 _LISTED = 10  # of what is left to do of each kind: so it is read, covered and checked side by side, in one turn's calls
@@ -69,7 +70,7 @@ def error(code: str, message: str) -> Result:
 def full() -> Result:
     """Nothing more fits the child's context."""
     message = "no more fits: call repair_read with `remember` on each entry that you read, then ask again"
-    return error("context_full", message)
+    return error(CONTEXT_FULL, message)
 
 
 def topics(case: Case, arguments: Arguments, paper: Paper) -> Result:
@@ -169,6 +170,31 @@ def read(case: Case, arguments: Arguments, fault: str | None, room: int, measure
     return Result(head, (block,), (member.conversation_id, entry_id))
 
 
+def least_shown(case: Case, name: str, arguments: Arguments) -> str:
+    """What the answer to a call shows of history at least, if it shows any: to measure whether it fits."""
+    if name == "repair_read" and "remember" not in arguments:
+        member = case.view.member(str(arguments["facet_id"]))
+        found = case.view.text(member, str(arguments["entry_id"])) if member is not None else None
+        if found is None:
+            return ""
+        start = int(arguments.get("offset", 0))
+        asked = int(arguments.get("max_chars", case.limits.usual_page))
+        return found.text[start : piece_end(found.text, start, min(asked, case.limits.least_page))]
+    page = _page(case, arguments) if name == "repair_coverage" else None
+    if page is None or page.member is None:
+        return ""
+    block = member_block(case, page.member, None, brief=True)
+    return block.head + block.text
+
+
+def _page(case: Case, arguments: Arguments) -> Page | None:
+    """The page that a call of repair_coverage asks for."""
+    subjects = case.proposal.subjects if case.proposal is not None else ()
+    pages = next((pages for one, pages in subjects if one.key == arguments["topic"]), ())
+    number = int(arguments["page"])
+    return pages[number - 1] if number <= len(pages) else None
+
+
 def _standing(case: Case, member: Member, entry_id: str, reached: int, chars: int) -> dict[str, object]:
     """How far an entry is read, with the receipt where it is read to its end."""
     head: dict[str, object] = {"chars": chars, "read_to": reached}
@@ -203,14 +229,18 @@ def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     return Result({"proposal_id": case.proposal.proposal_id, "to_cover_in_full": covered})
 
 
-def standing(case: Case, room: int) -> Standing:
+def standing(case: Case, room: int, to_note: Sequence[Mapping[str, object]] = ()) -> Standing:
     """Where the run is: what is to be read (as much as may fit the room), of a proposal what is to be covered and
-    checked; and the call to make now.
+    checked; and the call to make now. `to_note`: what was read and fills the room, where no more fits.
+
+    What frees room comes first: a check stands in for a page and its text, a note for a text.
     """
     if case.proposal is None:
         wanted = [case.audited[facet_id] for facet_id in case.unread()]
         to_read = _to_read(case, wanted, room)
         unread = {"proposal_id": None, "to_read": to_read, "still_to_read": len(wanted)}
+        if to_read and to_note:
+            return Standing(unread | {"to_note": to_note}, _note_now(to_note))
         return Standing(unread, _read_now(to_read) if to_read else _END_AS_IT_IS)
     moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
     wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
@@ -244,10 +274,12 @@ def standing(case: Case, room: int) -> Standing:
         return Standing(where | {"do_not_fit": misfits}, f"repair_propose without what does not fit; or {_AS_IT_IS}")
     if to_check:
         return Standing(where, _check_now(to_check))
-    if to_read:
-        return Standing(where, _read_now(to_read))
+    if to_note and (to_read or to_cover):
+        return Standing(where | {"to_note": to_note}, _note_now(to_note))
     if to_cover:
         return Standing(where, _cover_now(to_cover))
+    if to_read:
+        return Standing(where, _read_now(to_read))
     done = {"proposal_id": case.proposal.proposal_id, "reason": "every member was read and checked"}
     return Standing(where, f"finish {canonical_json(done)}")
 
@@ -259,6 +291,11 @@ _END_AS_IT_IS = f"{_AS_IT_IS}, if every facet is in the right topic; else repair
 def _read_now(to_read: Sequence[Mapping[str, object]]) -> str:
     first = {key: value for key, value in to_read[0].items() if key != "chars"}
     return f"repair_read {canonical_json(first)}{_others(len(to_read) - 1, 'to_read')}"
+
+
+def _note_now(to_note: Sequence[Mapping[str, object]]) -> str:
+    first = canonical_json({**to_note[0], "remember": "what it is about"})
+    return f"repair_read {first} in your own words{_others(len(to_note) - 1, 'to_note')}"
 
 
 def _check_now(to_check: Sequence[Mapping[str, object]]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from recall.models.turns import ToolCall, TurnRequest
+from repair.context import NOW
 
 WHERE = "Where you are: "
 Made = tuple[str, Mapping[str, Any]]
@@ -107,3 +108,38 @@ def _reads(where: Mapping[str, Any]) -> list[Made]:
 
 def _pages(where: Mapping[str, Any]) -> list[Made]:
     return [("repair_coverage", {"topic": one["topic"], "page": n}) for one in where["to_cover"] for n in one["pages"]]
+
+
+@dataclass
+class Literal:
+    """A child that can only copy: it makes the one call that stands behind `Now call:`, and proposes once.
+
+    So a small model works. `wide`: it makes the others of the list in the same turn, as it is told.
+    """
+
+    proposal: Mapping[str, Any] | None = None
+    wide: bool = False
+    requests: list[TurnRequest] = field(default_factory=list)
+
+    def turn(self, request: TurnRequest) -> Sequence[ToolCall]:
+        self.requests.append(request)
+        line = str(request.messages[-1]["content"]).rsplit(f"\n{NOW} ", 1)[1]
+        name, _, rest = line.partition(" ")
+        arguments, end = json.JSONDecoder().raw_decode(rest)
+        if "else repair_propose" in rest and self.proposal is not None:
+            return [ToolCall("call_1", "repair_propose", json.dumps(self.proposal))]
+        made = [arguments]
+        if self.wide and "others of " in rest[end:]:
+            made = self._all(name, rest[end:].rsplit(" ", 1)[1], standing(request), arguments)
+        return [ToolCall(f"call_{n}", name, json.dumps(self._said(name, one))) for n, one in enumerate(made, start=1)]
+
+    @staticmethod
+    def _all(name: str, kind: str, where: Mapping[str, Any], first: Mapping[str, Any]) -> list[dict[str, Any]]:
+        listed = where[kind]
+        if kind == "to_cover":
+            return [{"topic": one["topic"], "page": page} for one in listed for page in one["pages"]]
+        return [{key: one.get(key, value) for key, value in first.items()} for one in listed]
+
+    @staticmethod
+    def _said(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {**arguments, "fits": True, "reason": "it fits"} if name == "repair_check" else dict(arguments)

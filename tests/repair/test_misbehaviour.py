@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from recall.models.scripted import Answer
 from recall.models.turns import ToolCall, TurnRequest
-from tests.repair.child import Child, Made, answers, errors, standing
+from tests.repair.child import Child, Literal, Made, answers, errors, standing
 from tests.repair.test_changes import kilns
 from tests.repair.world import World, calls
 
@@ -133,7 +132,7 @@ def test_text_instead_of_calls(world: World) -> None:
     world.child(lambda request: "I would rather write.")
     ends(world, "unsupported_repair_model")
 
-    turns: Iterator[Answer] = iter([calls(("repair_topics", {})), "Now I write.", "And on."])
+    turns: Iterator[str | Sequence[ToolCall]] = iter([calls(("repair_topics", {})), "Now I write.", "And on."])
     world.child(lambda request: next(turns))
     ran = world.run("index", world.logs["e"])
     assert ran.error["code"] == "invalid_model_output"
@@ -197,6 +196,31 @@ def test_the_third_identical_call_ends_the_run(world: World) -> None:
     world.child(policy)
     ends(world, "repair_incomplete")
     assert len(turns) == 3
+    said = [[head.get("warning", "") for _, _, head in answers(turn)] for turn in turns]
+    assert [len(one) for one in said] == [0, 1, 2]
+    assert said[1] == [""]
+    assert said[2][1].startswith("the same call as before")
+
+
+def test_the_word_null_is_no_proposal(world: World) -> None:
+    """A small model writes the word for the value; what has to be read has to be read all the same."""
+    kilns(world)
+    said = ("finish", {"proposal_id": "null", "reason": "all is well"})
+    child = Child(change=lambda number, made: [said] if number == 1 or made[0][0] == "finish" else made)
+    world.child(child)
+    done = world.index("e", "kilns are bricked", into=INTO)
+    assert done["repair"] == {"state": "nothing", "deferred": [], "audited": 3, "receipts": 3}
+    assert errors(child.requests[1]) == ["not_proved"]
+
+
+def test_who_only_copies_the_call_that_is_named_comes_to_the_end(world: World) -> None:
+    """As a small model works: one call a turn, its arguments copied, nothing understood."""
+    kilns(world)
+    child = Literal(merging(world))
+    world.child(child.turn)
+    assert world.index("e", "kilns are bricked", into=INTO)["repair"]["state"] == "done"
+    assert list(world.topics()) == ["baking"]
+    assert [errors(request) for request in child.requests[1:]] == [[]] * (len(child.requests) - 1)
 
 
 def test_ending_before_the_audit_is_read_is_refused_by_name(world: World) -> None:
@@ -209,13 +233,27 @@ def test_ending_before_the_audit_is_read_is_refused_by_name(world: World) -> Non
     assert errors(child.requests[1]) == ["not_proved"]
 
 
-def test_more_calls_than_a_turn_may_have(world: World) -> None:
-    kilns(world)
+def test_more_calls_than_a_turn_may_have(near: World) -> None:
+    kilns(near)
     many = [("repair_members", {"topic_id": f"t_{n}"}) for n in range(40)]
     child = Child(change=lambda number, made: many if number == 1 else made)
+    near.child(child)
+    assert near.index("e", "kilns are bricked", into=INTO)["repair"]["state"] == "nothing"
+    assert errors(child.requests[1]) == ["unknown_topic"] * 32 + ["too_many_calls"] * 8
+
+
+def test_calls_that_do_not_fit_count_as_not_made(world: World) -> None:
+    """In a small room the first of many calls are answered; what is left is told, and no answer is lost."""
+    kilns(world)
+    many = [("repair_members", {"topic_id": f"t_{n}"}) for n in range(60)]
+    end = ("finish", {"proposal_id": None, "reason": "done"})
+    child = Child(change=lambda number, made: [*many, end] if number == 1 else made)
     world.child(child)
     assert world.index("e", "kilns are bricked", into=INTO)["repair"]["state"] == "nothing"
-    assert errors(child.requests[1]) == ["unknown_topic"] * 32 + ["too_many_calls"] * 8
+    told = errors(child.requests[1])
+    assert 10 < len(told) < 60
+    assert set(told) == {"unknown_topic"}
+    assert len(child.requests) == 3
 
 
 LONG = {"title": "t", "description": "d", "aliases": [], "reason": "r"}

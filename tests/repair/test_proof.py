@@ -84,7 +84,7 @@ def mutants(value: Any, name: str = "proof") -> Iterator[tuple[str, Any]]:
 
 
 @pytest.fixture
-def planted(world: World) -> World:
+def planted(near: World) -> World:
     """Two topics of two facets, a third with a stray one."""
     for name, facets in (
         ("a", ["kilns crack", "kilns cool"]),
@@ -92,10 +92,10 @@ def planted(world: World) -> World:
         ("c", ["bread rises", "a stray kiln"]),
         ("d", ["tides turn"]),
     ):
-        world.index(name, facets[0])
+        near.index(name, facets[0])
         if facets[1:]:
-            world.index(f"{name}2", facets[1], into=facets[0])
-    return world
+            near.index(f"{name}2", facets[1], into=facets[0])
+    return near
 
 
 def everything(world: World) -> dict[str, Any]:

@@ -90,20 +90,20 @@ class Drawn:
 
 
 @pytest.fixture
-def built(world: World) -> World:
+def built(near: World) -> World:
     """Three topics of four facets each, in conversations of two."""
     for subject in SUBJECTS:
-        world.index(f"{subject}0", subject, f"{subject} one")
-        world.index(f"{subject}1", f"{subject} two", f"{subject} three", into=subject)
+        near.index(f"{subject}0", subject, f"{subject} one")
+        near.index(f"{subject}1", f"{subject} two", f"{subject} three", into=subject)
     for subject in SUBJECTS:
-        world.change(
+        near.change(
             "UPDATE memberships SET topic_no = (SELECT topic_no FROM topics WHERE title = ?) "
             "WHERE facet_no = (SELECT facet_no FROM facets WHERE title = ?)",
             subject,
             f"{subject} one",
         )
-    world.change("UPDATE topics SET state = 'retired' WHERE title LIKE '% one'")
-    return world
+    near.change("UPDATE topics SET state = 'retired' WHERE title LIKE '% one'")
+    return near
 
 
 def test_what_is_published_keeps_the_rules(built: World) -> None:

@@ -151,7 +151,7 @@ def test_receipts_of_published_runs_count_for_membership_not_for_words(world: Wo
 
     new = {"topic_id": topic, "title": "kilns", "description": "Kilns.", "aliases": [], "reason": "shorter"}
     child = Child({"redefinitions": [new]})
-    world.child(child)
+    world.child(child, "another")  # the same one has answered this very question
     world.done("repair", topic)
     reads = [call for request in child.requests for call in request.messages if call["role"] == "tool"]
     assert sum('"read_to"' in str(call["content"]) for call in reads) >= 3
@@ -176,10 +176,10 @@ def test_a_changed_entry_has_no_receipt_any_more(world: World) -> None:
     assert len(child.requests[1].messages) - len(child.requests[0].messages) == 2  # one entry was read
 
 
-def test_the_host_model_is_unsupported_and_does_not_block(world: World) -> None:
-    kilns(world)
-    world.set(model="host")
-    done = world.index("e", "kilns are bricked", into=INTO)
+def test_the_host_model_is_unsupported_and_does_not_block(near: World) -> None:
+    kilns(near)
+    near.set(model="host")
+    done = near.index("e", "kilns are bricked", into=INTO)
     assert done["repair"]["state"] == "unsupported"
 
 

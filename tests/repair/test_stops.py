@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.repair.child import Child, Made, answers, errors, standing
+from tests.repair.child import Child, Literal, Made, answers, errors, standing
 from tests.repair.test_changes import kilns
 from tests.repair.world import World
 
@@ -50,7 +49,7 @@ def test_a_spent_budget_at_each_turn_keeps_what_was_paid_for(world: World) -> No
     kilns(world)
     topic = world.topic_id(INTO)
     child = Child(redefinition(world, INTO, "kilns"))
-    model = world.remote(child)
+    world.child(child)
     world.set(batch_calls="1")
     before = world.state()
     codes = []
@@ -64,7 +63,7 @@ def test_a_spent_budget_at_each_turn_keeps_what_was_paid_for(world: World) -> No
 
     assert codes[-1] == 0
     assert set(codes[:-1]) == {3}
-    assert len(model.requests) == len(codes) >= 5
+    assert world.turns() == len(codes) >= 5
     assert world.rows("SELECT count(*) FROM ledger WHERE kind = 'repair'") == [(len(codes),)]
     assert "kilns" in world.topics()
 
@@ -72,15 +71,18 @@ def test_a_spent_budget_at_each_turn_keeps_what_was_paid_for(world: World) -> No
 def test_a_damaged_kept_reply_is_dropped_alone(world: World) -> None:
     kilns(world)
     topic = world.topic_id(INTO)
-    model = world.remote(Child(redefinition(world, INTO, "kilns")))
+    world.child(Child(redefinition(world, INTO, "kilns")))
     world.set(batch_calls="3")
     assert world.run("repair", topic).error["code"] == "work_budget"
-    world.change("UPDATE model_cache SET reply = 'x' WHERE rowid = (SELECT rowid FROM model_cache LIMIT 1 OFFSET 1)")
+    world.change(
+        "UPDATE model_cache SET reply = 'x' WHERE rowid = "
+        "(SELECT rowid FROM model_cache WHERE kind = 'repair' LIMIT 1 OFFSET 1)"
+    )
     world.set(batch_calls="99")
 
     world.done("repair", topic)
 
-    turns = len(model.requests) - 1
+    turns = world.turns() - 1
     assert world.rows("SELECT count(*) FROM model_cache WHERE kind = 'repair'") == [(turns,)]
 
 
@@ -88,14 +90,14 @@ def test_a_kept_reply_that_would_end_the_run_is_asked_anew(world: World) -> None
     kilns(world)
     topic = world.topic_id(INTO)
     words = Child(change=lambda number, made: "words")
-    model = world.remote(words)
+    world.child(words)
     assert world.run("repair", topic).error["code"] == "unsupported_repair_model"
     # The reply that ended the run is not kept; the one before it is, and is forgiven.
-    assert len(model.requests) == 2
-    assert world.rows("SELECT count(*) FROM model_cache") == [(1,)]
-    again = world.remote(Child())
+    assert world.turns() == 2
+    assert world.rows("SELECT count(*) FROM model_cache WHERE kind = 'repair'") == [(1,)]
+    world.child(Child())
     assert world.done("repair", topic)["runs"][0]["repair"]["state"] == "nothing"
-    assert len(again.requests) == 2
+    assert world.turns() == 4
 
 
 def rewrite(log: Path) -> None:
@@ -159,21 +161,14 @@ def test_where_all_are_bad_nothing_is_audited_and_the_incoming_is_published(worl
     assert world.topics()[INTO] == ["kilns crack", "kilns are bricked"]
 
 
-def meanwhile(world: World, work: Callable[[], None]) -> None:
-    """Do something in another thread, as another process would, and wait for it."""
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-
-
 def test_two_runs_at_once_on_different_topics_both_publish(world: World) -> None:
     kilns(world)
     other = Child(redefinition(world, "bread rises", "bread"))
 
     def change(number: int, made: list[Made]) -> Sequence[Made]:
         if made[0][0] == "finish":
-            world.child(other)
-            meanwhile(world, lambda: other_run.append(world.done("repair", world.topic_id("bread rises"))))
+            world.child(other, "other")
+            other_run.append(world.beside("repair", world.topic_id("bread rises")))
         return made
 
     other_run: list[dict[str, Any]] = []
@@ -196,8 +191,8 @@ def test_two_runs_at_once_on_the_same_topic_one_plans_again(world: World) -> Non
 
     def change(number: int, made: list[Made]) -> Sequence[Made]:
         if made[0][0] == "finish" and not other_run:
-            world.child(other)
-            meanwhile(world, lambda: other_run.append(world.done("repair", topic)))
+            world.child(other, "other")
+            other_run.append(world.beside("repair", topic))
         return made
 
     first = Child(redefinition(world, INTO, "kilns"), change=change)
@@ -215,6 +210,8 @@ def test_two_runs_at_once_on_the_same_topic_one_plans_again(world: World) -> Non
         'Redefined: "kilns crack" is now "ovens". clearer',
         'Redefined: "ovens" is now "kilns". clearer',
     ]
+    # Who plans again pays for what it asks anew, and for nothing else.
+    assert world.rows("SELECT state, count(*) FROM ledger WHERE kind = 'repair'") == [("done", world.turns())]
 
 
 def glowing(world: World) -> str:
@@ -227,12 +224,12 @@ def glowing(world: World) -> str:
 
 def test_a_small_room_audits_what_it_can_read_in_one_turn(world: World) -> None:
     topic = glowing(world)
-    model = world.remote(Child())
+    world.child(Child())
 
     done = world.done("repair", topic)["runs"][0]["repair"]
 
     assert 1 < done["audited"] == done["receipts"] < 8
-    assert len(model.requests) == 2
+    assert world.turns() == 2
 
 
 def test_a_full_context_never_leaves_out_the_answer_to_the_last_turn(world: World) -> None:
@@ -245,7 +242,7 @@ def test_a_full_context_never_leaves_out_the_answer_to_the_last_turn(world: Worl
         return _notes(child) or made
 
     child = Child(wanted, change=change)
-    world.remote(child)
+    world.child(child)
 
     done = world.done("repair", topic)["runs"][0]["repair"]
 
@@ -269,17 +266,37 @@ def _notes(child: Child) -> list[Made]:
 def test_long_entries_in_a_small_room_go_by_with_notes(world: World) -> None:
     """Eight entries that do not fit together: the child is told, writes notes and reads on; no request is too long."""
     topic = glowing(world)
-
-    def change(number: int, made: list[Made]) -> Sequence[Made]:
-        return _notes(child) or made
-
-    child = Child(redefinition(world, INTO, "kilns"), change=change)
-    model = world.remote(child)
+    world.index("b", "bread rises")
+    moved = [world.facet_id(title) for title in world.topics()[INTO]]
+    bread = world.topic_id("bread rises")
+    child = Literal({"moves": [{"facet_id": one, "to": bread, "reason": "warm"} for one in moved]}, wide=True)
+    world.child(child.turn)
 
     done = world.done("repair", topic)["runs"][0]["repair"]
 
     assert (done["state"], done["receipts"]) == ("done", 8)
-    assert any("context_full" in str(request.messages) for request in model.requests)
-    assert any("your note on entry_id" in str(request.messages) for request in model.requests)
-    sizes = [sum(len(str(m.get("content"))) for m in request.messages) for request in model.requests]
+    assert any("context_full" in str(request.messages) for request in child.requests)
+    assert any("your note on entry_id" in str(request.messages) for request in child.requests)
+    sizes = [sum(len(str(m.get("content"))) for m in request.messages) for request in child.requests]
     assert max(sizes) < 24_000
+
+
+def test_a_run_that_came_to_its_limit_of_turns_goes_on_with_the_next(world: World) -> None:
+    kilns(world)
+    topic = world.topic_id(INTO)
+
+    def change(number: int, made: list[Made]) -> Sequence[Made]:
+        return [("repair_members", {"topic_id": f"t_{number}"})] if number <= 60 else made
+
+    child = Child(redefinition(world, INTO, "kilns"), change=change)
+    world.child(child)
+    before = world.state()
+
+    ran = world.run("repair", topic)
+
+    assert (ran.code, ran.error["code"]) == (1, "repair_incomplete")
+    assert "40 turns a run are the most" in ran.error["message"]
+    assert (world.state(), world.turns()) == (before, 40)
+    assert world.done("repair", topic)["runs"][0]["repair"]["state"] == "done"
+    assert world.turns() == len(child.requests) == 65
+    assert world.rows("SELECT count(*) FROM ledger WHERE kind = 'repair'") == [(65,)]

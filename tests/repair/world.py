@@ -1,4 +1,7 @@
-"""The product with a model in this process that analyses and places as the logs say, and a child by script.
+"""The product with a model that analyses and places as the logs say, and a child by script.
+
+The model stands behind a server on this machine, so that every request goes through litellm and a streamed reply over
+a real socket. Where a test makes hundreds of turns it may be a model in this process (`near`) instead.
 
 A user entry of a log is one facet: its first line is the title, a line `into: TITLE` names the topic that placement
 chooses (by title; where there is none, a new one), a line `near: TITLE` a candidate that it does not choose. So wrong
@@ -9,40 +12,72 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from benchmarks.servers import replies
+from benchmarks.servers.chat_server import ChatServer, Turn
+from benchmarks.servers.chat_server import ToolCall as Called
 from recall.models.request import AnalysisTask, ModelReply, ModelRequest, PlacementTask
-from recall.models.scripted import Answer, ScriptedChild, ScriptedModel, SentRequest
-from recall.models.turns import ToolCall, TurnRequest
+from recall.models.scripted import Answer, ScriptedChild
+from recall.models.turns import ToolCall, ToolSpec, TurnRequest
 from recall.surfaces.cli import main
 from tests.indexing import shapes
 from tests.indexing.product import CWD, PI_FOLDER, Log, Ran
 from tests.repair.child import Child
+from tests.shared import ROOT
 
-Policy = Callable[[TurnRequest], Answer]
+Policy = Callable[[TurnRequest], str | Turn | Sequence[ToolCall]]
 
 
 class Planned:
-    """Analysis and placement by what the logs say."""
+    """Analysis and placement by what the logs say, in this process."""
 
     name = "offline"
 
     def answer(self, request: ModelRequest) -> str:
         task = request.task
         if isinstance(task, AnalysisTask):
-            return json.dumps({"summary": "planned", "facets": [_facet(e.entry_id, e.text) for e in task.entries][:5]})
+            return _analysed([(entry.entry_id, entry.text) for entry in task.entries])
         assert isinstance(task, PlacementTask)
         topics = {card.title: card.topic_id for card in task.page}
-        return json.dumps({"facets": [_place(n, f.description, topics) for n, f in enumerate(task.facets, start=1)]})
+        return _placed({n: facet.description for n, facet in enumerate(task.facets, start=1)}, topics)
 
     def turn(self, request: TurnRequest) -> ModelReply:
         raise AssertionError("no child was expected to run")
+
+
+def planned(body: Mapping[str, Any]) -> str:
+    """The same, of a request as a server gets it."""
+    if replies.step(body) not in ("analysis", "shortlist", "placement"):
+        return replies.answer(body)
+    blocks = replies.shown(body)
+    if replies.step(body) == "analysis":
+        return _analysed([(block.name, block.text) for block in blocks])
+    cards = [(block.head.startswith("topic_id "), block.name, json.loads(block.text)) for block in blocks]
+    topics = {card["title"]: name for is_topic, name, card in cards if is_topic}
+    facets = {int(name): card["description"] for is_topic, name, card in cards if not is_topic}
+    if replies.step(body) == "placement":
+        return _placed(facets, topics)
+    close = {n: [_named(text, "into:"), _named(text, "near:")] for n, text in facets.items()}
+    listed = {n: [topics[name] for name in names if name in topics] for n, names in close.items()}
+    return json.dumps({"facets": [{"facet": n, "candidates": ids} for n, ids in listed.items()]})
+
+
+def _analysed(entries: Sequence[tuple[str, str]]) -> str:
+    return json.dumps({"summary": "planned", "facets": [_facet(*entry) for entry in entries][:5]})
+
+
+def _placed(facets: Mapping[int, str], topics: Mapping[str, str]) -> str:
+    return json.dumps({"facets": [_place(number, text, topics) for number, text in facets.items()]})
 
 
 def _facet(entry_id: str, text: str) -> dict[str, Any]:
@@ -74,38 +109,59 @@ def _named(description: str, mark: str) -> str:
 
 
 class World:
-    """A home folder, an index, and the commands."""
+    """A home folder, an index, and the commands. `server`: where the model is; without one it is in this process."""
 
-    def __init__(self, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, server: ChatServer | None = None
+    ) -> None:
         self.home = home
         self.database = folder / "data" / "index.db"
         self.monkeypatch = monkeypatch
+        self.server = server
         self.logs: dict[str, Path] = {}
+        self._children: dict[str, Policy | None] = {}
         self.set(db=str(self.database), repair="never")
+        self.set(batch_sessions="99", batch_calls="9999", daily_calls="9999")
+        if server is not None:
+            server.responder = self._respond
+            self.set(api_base=server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "local-key")
         self.child(None)
 
     def set(self, **settings: str) -> None:
         for name, value in settings.items():
             self.monkeypatch.setenv(f"HISTORY_RECALL_{name.upper()}", value)
 
-    def child(self, turns: Iterable[Answer] | Policy | Child | None) -> ScriptedChild | None:
-        """From now on this is the child; None: none is expected."""
+    def child(self, child: Policy | Child | None, model: str = "scripted") -> None:
+        """From now on this is the child; None: none is expected. Two models are two names."""
+        policy = child.turn if isinstance(child, Child) else child
+        if self.server is not None:
+            self._children[model] = policy
+            self.set(model=f"openai/{model}")
+            return
         base = Planned()
-        script = turns.turn if isinstance(turns, Child) else turns
-        model = ScriptedChild(script, base) if script is not None else base
-        self.monkeypatch.setattr("recall.indexer.choose_model", lambda settings, database=None: model)
-        return model if isinstance(model, ScriptedChild) else None
+        near = ScriptedChild(cast("Callable[[TurnRequest], Answer]", policy), base) if policy is not None else base
+        self.monkeypatch.setattr("recall.indexer.choose_model", lambda settings, database=None: near)
 
-    def remote(self, child: Child) -> ScriptedModel:
-        """From now on the model stands behind an endpoint on this machine, and `child` makes its turns."""
+    def turns(self) -> int:
+        """How many turns of a child the server was asked for."""
+        assert self.server is not None
+        return sum(bool(request.body.get("tools")) for request in self.server.requests)
 
-        def turn(sent: SentRequest) -> Answer:
-            return child.turn(TurnRequest("", sent.messages[1:], sent.tools, ""))
-
-        model = ScriptedModel(turn)
-        self.set(model="openai/scripted", api_base="http://127.0.0.1:1/v1", batch_calls="99")
-        self.monkeypatch.setattr("recall.indexer.choose_model", lambda settings, database=None: model)
-        return model
+    def _respond(self, body: Mapping[str, Any]) -> Turn | str:
+        if not body.get("tools"):
+            return planned(body)
+        policy = self._children[body["model"]]
+        assert policy is not None, "no child was expected to run"
+        tools = [tool["function"] for tool in body["tools"]]
+        specs = tuple(ToolSpec(one["name"], one["description"], one["parameters"]) for one in tools)
+        instructions = str(body["messages"][0]["content"])
+        made = policy(TurnRequest(instructions, tuple(body["messages"][1:]), specs, ""))
+        if isinstance(made, Turn):
+            return made
+        if isinstance(made, str):
+            return Turn(text=made)
+        return Turn("tools", finish="tool_calls", calls=tuple(Called(c.name, c.arguments, c.call_id) for c in made))
 
     def log(self, name: str, *facets: str, into: str | None = None) -> Path:
         """A conversation with one entry for each facet."""
@@ -123,6 +179,7 @@ class World:
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             code = main([*map(str, words), "--json"])
+        assert "Traceback" not in err.getvalue(), err.getvalue()
         answer = json.loads(out.getvalue())
         progress = [json.loads(line) for line in err.getvalue().splitlines()]
         shapes.check([str(word) for word in words], code, answer, progress)
@@ -132,6 +189,19 @@ class World:
         ran = self.run(*words)
         assert ran.code == 0, ran.answer
         return ran.answer
+
+    def beside(self, *words: str | Path) -> dict[str, Any]:
+        """The same in another process, which has to succeed, while a command of this one is under way."""
+        made = subprocess.run(
+            [sys.executable, "-m", "recall", *map(str, words), "--json"],
+            cwd=ROOT,
+            env=os.environ,
+            capture_output=True,
+            text=True,
+            timeout=80,
+        )
+        assert made.returncode == 0, (made.stdout, made.stderr)
+        return dict(json.loads(made.stdout))
 
     def index(self, name: str, *facets: str, into: str | None = None) -> dict[str, Any]:
         """Index a new conversation, which has to succeed; its entry of the answer."""

@@ -10,7 +10,7 @@ from a string; a character beyond ASCII is a question mark there, which is in no
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import compress
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ LONG = 20  # runs of this length with a dot behind them, and
 LONGER = 49  # of this length, are told of, for rules that have no anchor; words so long hardly ever come twice
 _DOTTED = re.compile(rb"\.(?<=[A-Za-z0-9_\-]{%d}\.)" % LONG)
 _MOST_KEPT = 60_000
+_EACH_SOUGHT = 4000  # in a text of this length an anchor is sought faster than the place of the word that calls for it
 # A long run of random letters and digits: names have no place inside of it, only at its end.
 DATA = re.compile(
     rf"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9]{{{LONGER},}}"
@@ -55,19 +56,29 @@ _NOTHING = _Calls((), (), ())
 class Anchors:
     """``starts`` count where no letter or digit stands before them; ``sought`` are in lower case and count anywhere.
 
+    With each of ``starts`` goes how many characters of a word stand at least behind it where it is of any use; 0 where
+    it is not itself a part of a word.
+
     Of ``words``, plain and in lower case, it is only told whether the text has them. ``inner`` are those of ``sought``
     that are looked for inside of data as well, as they are written.
     """
 
     def __init__(
-        self, starts: Iterable[str], sought: Iterable[str], words: Iterable[str], inner: Iterable[str] = ()
+        self,
+        starts: Mapping[str, int],
+        sought: Iterable[str],
+        words: Iterable[str],
+        inner: Iterable[str] = (),
     ) -> None:
         self._starts = Cores(starts, 1)
+        self._least = dict(starts)
         wanted = frozenset(sought)
         self._sought = Cores(wanted, 2, _COMMON - wanted)
         self._words = Cores(words, 1)
         self._bare = _by_sign(anchor for anchor in self._sought.bare if anchor.isascii())
         self._wide = tuple(anchor for anchor in self._sought.bare if not anchor.isascii())
+        self.signs = tuple(sign.decode() for sign, _, _ in self._bare)
+        self.wide = self._wide
         if self._starts.bare:
             raise ValueError(f"no letter and no digit: {self._starts.bare}")
         # one of these is in every word that calls for something; of the first behind a sign or a line end
@@ -76,6 +87,15 @@ class Anchors:
         self._inner = re.compile("|".join(map(re.escape, inner)) or "(?!)")
         self._harmless: set[bytes] = set()
         self._calling: dict[bytes, _Calls] = {}
+
+    def in_words(self, plain: bytes, low_plain: bytes) -> bool:
+        """Whether a word calls for an anchor that is in the text, if only by its letters, or for anything else."""
+        words = plain.translate(_ONLY_WORDS).split()
+        if not self._harmless.issuperset(words):
+            for word, calls in self._told_of(words).items():
+                if _is_called(word, calls, plain, low_plain):
+                    return True
+        return b"." in plain and _DOTTED.search(plain) is not None
 
     def find(self, text: str, lower: str) -> Hits:
         plain = text.encode("ascii", "replace")
@@ -102,9 +122,12 @@ class Anchors:
                         at = hit.start() - back
                         if at >= 0 and low_plain.startswith(anchor, at):
                             _put(anchor, at, sought)
-        hits.sought.extend((at, sought[at].decode()) for at in sorted(sought))
-        hits.starts.extend(_apart(plain, starts))
-        hits.long[:] = sorted({*hits.long, *_dotted(plain, spaced)})
+        if sought:
+            hits.sought.extend((at, sought[at].decode()) for at in sorted(sought))
+        if starts:
+            hits.starts.extend(_apart(plain, starts))
+        if hits.long or b"." in plain:
+            hits.long[:] = sorted({*hits.long, *_dotted(plain, spaced)})
         return hits
 
     def _by_words(
@@ -120,6 +143,10 @@ class Anchors:
         calls_of = self._told_of(words)
         if not calls_of:
             return
+        if len(plain) <= _EACH_SOUGHT and max(map(len, calls_of)) < LONGER:
+            calls_of = _by_letters(calls_of, plain, low_plain, hits, sought)
+            if not calls_of:
+                return
         padded = b" %b " % spaced
         end = 0
         for word in compress(words, map(calls_of.__contains__, words)):
@@ -141,8 +168,7 @@ class Anchors:
         """The words of this text that call for something, and all long ones; what is new is kept for the next time."""
         if len(self._harmless) + len(self._calling) >= _MOST_KEPT:
             self._harmless, self._calling = set(), {}
-        unknown = set(words)
-        unknown -= self._harmless
+        unknown = set(words) - self._harmless
         told = {word: self._calling[word] for word in unknown if word in self._calling}
         unknown.difference_update(told)
         if unknown:
@@ -176,10 +202,45 @@ class Anchors:
         """What a word calls for; ``low`` is where it begins to be read for what may stand anywhere in it."""
         lower = word.lower()
         return _Calls(
-            tuple({(shift, anchor.encode()) for shift, anchor in self._starts.of_parts(word)}) if begins else (),
+            tuple({(shift, anchor.encode()) for shift, anchor in self._starting(word)}) if begins else (),
             tuple({(shift, anchor.encode()) for shift, anchor in self._sought.of(lower, low)}),
             tuple({anchor for _, anchor in self._words.of(lower, low)}),
         )
+
+    def _starting(self, word: str) -> Iterator[tuple[int, str]]:
+        for shift, anchor in self._starts.of_parts(word):
+            least = self._least[anchor]
+            if not least or len(word) - shift - len(anchor) >= least:
+                yield shift, anchor
+
+
+def _is_called(word: bytes, calls: _Calls, plain: bytes, low_plain: bytes) -> bool:
+    """Whether anything that the word calls for is in the text, be it only by its letters."""
+    if calls.words or len(word) >= LONGER:
+        return True
+    for _, anchor in calls.sought:
+        if anchor in low_plain:
+            return True
+    return bool(calls.starts) and any(anchor in plain for _, anchor in calls.starts)
+
+
+def _by_letters(
+    calls_of: dict[bytes, _Calls], plain: bytes, low_plain: bytes, hits: Hits, sought: dict[int, bytes]
+) -> dict[bytes, _Calls]:
+    """Put down what counts anywhere, and give back the words whose starts have to be looked at where they stand."""
+    starting: dict[bytes, _Calls] = {}
+    for word, calls in calls_of.items():
+        for _, anchor in calls.sought:
+            at = low_plain.find(anchor)
+            while at >= 0:
+                _put(anchor, at, sought)
+                at = low_plain.find(anchor, at + 1)
+        if calls.words:
+            hits.words.update(calls.words)
+        for _, anchor in calls.starts:
+            if anchor in plain:
+                starting[word] = calls
+    return starting
 
 
 def _words_with(pattern: re.Pattern[str], lines: str, sought_in: str = "") -> set[str]:

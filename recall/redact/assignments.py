@@ -62,9 +62,10 @@ def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)))
 
 
-_OTHER = _alternation(tuple(word for word in NAME_ANCHORS if not word.isascii()))
+OTHER_NAMES = tuple(word for word in NAME_ANCHORS if not word.isascii())
+_OTHER = _alternation(OTHER_NAMES)
 # Dashes, arrows and bars make most texts in English more than ASCII: no name has one of these in it.
-_OTHER_LETTERS = frozenset(letter for word in NAME_ANCHORS for letter in word if not letter.isascii())
+_OTHER_LETTERS = frozenset(letter for word in OTHER_NAMES for letter in word if not letter.isascii())
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]], beyond: frozenset[str]) -> Iterator[Span]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from . import assignments, blobs, columns, listed, pairs, pem
 from .anchors import Anchors, Hits
 from .cores import trie
+from .glance import Glance
 from .names import NAME_ANCHORS
 from .rule import BOUNDARY, Rule, Span
 from .rules_commands import COMMAND_RULES
@@ -48,7 +49,12 @@ _NAMES = frozenset(anchor for anchor in NAME_ANCHORS if anchor.isascii())
 _INNER = [
     anchor for rule in ALL_VENDOR_RULES if rule.back for anchor in rule.anchors if anchor.isalnum() and len(anchor) > 2
 ]
-_ANCHORS = Anchors(_STARTS, {*_SOUGHT, *_NAMES}, columns.WORDS | listed.WORDS | pem.WORDS, _INNER)
+_IN_WORD = re.compile(r"[A-Za-z0-9_\-]+")
+_LEAST = {
+    anchor: min(rule.least for rule in rules) if _IN_WORD.fullmatch(anchor) else 0 for anchor, rules in _STARTS.items()
+}
+_ANCHORS = Anchors(_LEAST, {*_SOUGHT, *_NAMES}, columns.WORDS | listed.WORDS | pem.WORDS, _INNER)
+is_plain = Glance(_ANCHORS).is_plain
 _SOUGHT_BY_HIT = {
     hit: tuple(
         dict.fromkeys(
@@ -77,8 +83,10 @@ def find(text: str, beyond: frozenset[str] | None = None) -> list[tuple[Span, st
     names: list[tuple[int, int]] = []
     if hits.sought:
         spans.extend(_anchored(text, hits.sought, names))
-    spans.extend(assignments.find(text, lower, names, beyond))
-    spans.extend(columns.find(text, lower, names, hits.words))
+    if names or beyond:
+        spans.extend(assignments.find(text, lower, names, beyond))
+    if names or hits.words:
+        spans.extend(columns.find(text, lower, names, hits.words))
     spans.extend(listed.find(text, lower, names, hits.words, beyond))
     if not pem.WORDS.isdisjoint(hits.words) and any(anchor in lower for anchor in pem.ANCHORS):
         spans.extend(pem.find(text, lower))

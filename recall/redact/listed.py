@@ -65,6 +65,8 @@ _PHRASE_WORDS = frozenset(
 )
 WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type", "chpasswd"}
 _PHRASE_LETTERS = frozenset(letter for sign in _PHRASE_SIGNS for letter in sign if letter > "~")
+# What calls for this module in a text without one of its words.
+OTHER_SIGNS = tuple(sign for sign in (*_CODE_SIGNS, *_PHRASE_SIGNS) if not sign.isascii())
 _QUOTES = frozenset("\"'`")
 _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\s{0,8}\]")
 

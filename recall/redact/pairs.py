@@ -24,7 +24,7 @@ _FIELD = re.compile(
 )
 _SIGN = re.compile(r"[!#$%^&*+=?~]")
 _HOST = re.compile(r"[A-Za-z0-9\[][\w.\-:\]]*")
-_DIGEST = re.compile(r":[0-9a-f]{32}(?![\w:.\-/])")
+DIGEST = re.compile(r":[0-9a-f]{32}(?![\w:.\-/])")
 _REALM = re.compile(r"(?:^|[\s\"'`>])[A-Za-z_][\w.@\-]{0,60}:(?P<realm>[A-Za-z][^:\n\"'`{}\[\]=/\\]{0,60})$")
 _NO_REALM = re.compile(
     r"(?i)(?:md5|sha\d*|etag|hash|digest|id|checksum|trace|span|latest|v?\d[\w.\-]*)(?:sum)?|.*\s\s.*"
@@ -42,7 +42,7 @@ def find(text: str) -> Iterator[Span]:
         at = text.find("@", at + 1)
     if len(text) < 36:
         return
-    for digest in _DIGEST.finditer(text):
+    for digest in DIGEST.finditer(text):
         low = max(0, digest.start() - _LONGEST)
         low = max(low, text.rfind("\n", low, digest.start()) + 1)
         realm = _REALM.search(text[low : digest.start()])

@@ -30,6 +30,8 @@ DEPTH = 200
 SHORT, MOST_PLAIN = 200, 4096
 _MIME_NAMES = ("mimeType", "mime_type", "media_type", "mediaType", "contentType", "content_type")
 _MIME = frozenset(_MIME_NAMES)
+_BLOB_KEYS = frozenset(("data", "blob", "bytes", "base64"))
+_BLOB = re.compile(r"[A-Za-z0-9+/_\-\s]{64,}={0,2}")
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _ENDS_JSON = frozenset("}] \t\r\n")
 _PLAIN_KEYS = re.compile(r"(?i)(?:name|key|variable|env|parameter|header|field|option|id)")
@@ -67,7 +69,7 @@ class Redactor:
         """The text with each secret replaced; ``at`` names the string in the location keys."""
         if engine.is_hopeless(text):
             return text
-        if text in self._plain and next(self._values.find(text), None) is None:
+        if self._is_plain(text) and next(self._values.find(text), None) is None:
             return text
         cuts: list[Cut] = []
         areas, margin = _windows(len(text)), MARGIN
@@ -76,14 +78,26 @@ class Redactor:
             if not found and len(self._values):
                 found = [(s.start, s.end, text[s.start : s.end], s.kind, None) for s in self._values.find(text)]
             if not found:
-                if not cuts and len(text) <= SHORT and len(self._plain) < MOST_PLAIN:
-                    self._plain.add(text)
+                if not cuts:
+                    self._keep_plain(text)
                 break
             way = _Way(cuts)
             made, stood, text = self._replaced(text, found, way, at)
             cuts = _compose(cuts, made, way)
             areas, margin = _around(stood, len(text)), 2 * NEAR
         return text
+
+    def _is_plain(self, text: str) -> bool:
+        if text in self._plain:
+            return True
+        if not engine.is_plain(text):
+            return False
+        self._keep_plain(text)
+        return True
+
+    def _keep_plain(self, text: str) -> None:
+        if len(text) <= SHORT and len(self._plain) < MOST_PLAIN:
+            self._plain.add(text)
 
     def _replaced(self, text: str, found: Iterable[Found], way: "_Way", at: str) -> tuple[list[Cut], list[int], str]:
         """What was put where, in offsets of the text and of the result, and the result."""
@@ -124,17 +138,12 @@ class Redactor:
     def _object(self, value: dict[object, object], at: str, depth: int) -> dict[object, object]:
         mime = None
         if not _MIME.isdisjoint(value):
-            mime = next((value[key] for key in _MIME_NAMES if isinstance(value.get(key), str)), None)
+            mime = next((held for key in _MIME_NAMES if isinstance(held := value.get(key), str)), None)
         said = _said_by_pair(value) if len(value) > 1 else ""
         result: dict[object, object] = {}
         for key, item in value.items():
             name = key if isinstance(key, str) else ""
-            if (
-                isinstance(item, str)
-                and isinstance(mime, str)
-                and name in ("data", "blob", "bytes", "base64")
-                and re.fullmatch(r"[A-Za-z0-9+/_\-\s]{64,}={0,2}", item)
-            ):
+            if mime is not None and isinstance(item, str) and name in _BLOB_KEYS and _BLOB.fullmatch(item):
                 result[self._key(key, at)] = blobs.note(mime, item)
                 continue
             if said and name and _is_value_key(name) and isinstance(item, str | int):
@@ -142,7 +151,12 @@ class Redactor:
             new_key = key if name and len(name) < 16 else self._key(key, at)
             while new_key in result:
                 new_key = f"{new_key}'"
-            result[new_key] = self._tree(item, f"{at}/{key}", name, depth + 1)
+            if item is None or item is True or item is False:
+                result[new_key] = item
+            elif isinstance(item, str):
+                result[new_key] = self._string(item, f"{at}/{key}", name)
+            else:
+                result[new_key] = self._tree(item, f"{at}/{key}", name, depth + 1)
         return result
 
     def _key(self, key: object, at: str) -> object:
@@ -244,12 +258,19 @@ def _is_value_key(key: str) -> bool:
     return _VALUE_KEYS.fullmatch(key) is not None
 
 
+@lru_cache(maxsize=1024)
+def _has_value_key(keys: tuple[object, ...]) -> bool:
+    """The objects of a log have the same keys again and again."""
+    return any(map(_is_value, keys))
+
+
+def _is_value(key: object) -> bool:
+    return isinstance(key, str) and _is_value_key(key)
+
+
 def _said_by_pair(value: dict[object, object]) -> str:
     """The name in an object that holds a name and a value side by side; empty where it is none."""
-    for name in value:
-        if isinstance(name, str) and _is_value_key(name):
-            break
-    else:
+    if not (_has_value_key(tuple(value)) if len(value) <= 40 else any(map(_is_value, value))):
         return ""
     for key, item in value.items():
         if isinstance(key, str) and isinstance(item, str) and len(item) < 80 and _is_plain_key(key):

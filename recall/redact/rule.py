@@ -19,7 +19,7 @@ QUOTE = r"(?:\\{0,15}[\"'`]|&(?:quot|apos|#3[49]|#x2[27]);|%2[27]|(?:\\{1,8}u002
 class Rule:
     """``anchors``: literals, one of which is in every match. ``fold``: they are sought in the lower-cased text.
 
-    ``back``: how many characters before the anchor a match may begin; ``reach``: how many after the anchor's start
+    ``least``: how many letters, digits, lines and dashes stand at least behind an anchor. ``back``: how many characters before the anchor a match may begin; ``reach``: how many after the anchor's start
     the search for its beginning may go (0: the match begins exactly at the anchor).
     """
 
@@ -30,6 +30,7 @@ class Rule:
     check: Callable[[str], bool] | None = None
     fold: bool = False
     back: int = 0
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,18 @@ from .values import dense, mixed
 
 _END = r"(?![A-Za-z0-9])"
 Check = Callable[[str], bool]
+# A body that begins with so many characters that can stand in a word.
+_LEAST = re.compile(r"\[(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_]|\\-|-(?=\]))+\]\{(?P<n>[0-9]+)[,}]")
 
 
 def _token(kind: str, prefixes: str, body: str, check: Check = mixed, name: str = "") -> Rule:
     """A token that begins with one of the prefixes; all of it is the secret."""
     anchors = tuple(prefixes.split())
     pattern = f"{BOUNDARY}(?P<v>(?:{'|'.join(map(re.escape, anchors))}){body})"
-    return Rule(name or f"{kind} {anchors[0]}", kind, anchors, re.compile(pattern), check)
+    least = _LEAST.match(body)
+    return Rule(
+        name or f"{kind} {anchors[0]}", kind, anchors, re.compile(pattern), check, least=int(least["n"]) if least else 0
+    )
 
 
 def _form(name: str, kind: str, anchors: str, pattern: str, check: Check | None = mixed, back: int = 0) -> Rule:

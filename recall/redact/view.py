@@ -35,6 +35,10 @@ _DRESSED = {
 }
 _DRESSED_LETTERS = frozenset(map(chr, _DRESSED))
 _NARROW = bytes(range(128))
+# All of those, and the two letters beyond ASCII that become a letter of ASCII in lower case.
+_OTHERWISE = re.compile(
+    "[\u212a\u0130\U0001d400-\U0001d7ff" + "".join(s for s in _WIDE_SIGNS | _DRESSED_LETTERS if s < "\U0001d400") + "]"
+)
 _ENTITIES = {
     "&quot;": '"', "&#34;": '"', "&#x22;": '"', "&apos;": "'", "&#39;": "'", "&#x27;": "'", "&lt;": "<", "&#60;": "<",
     "&gt;": ">", "&#62;": ">", "&amp;": "&", "&#38;": "&", "&nbsp;": " ",
@@ -69,6 +73,19 @@ def beyond_ascii(text: str) -> frozenset[str]:
     return frozenset(text.encode("utf-8", "surrogatepass").translate(None, _NARROW).decode("utf-8", "surrogatepass"))
 
 
+def reads_otherwise(text: str) -> bool:
+    """Whether the text has characters beyond ASCII in it that are read as others, or not at all."""
+    return _OTHERWISE.search(text) is not None
+
+
+def narrowed(text: str) -> str:
+    """The text with narrow signs in the place of wide ones."""
+    for wide, narrow in _WIDE:
+        if wide in text:
+            text = text.replace(wide, narrow)
+    return text
+
+
 class View:
     """``text`` is what the rules read; ``original(start, end)`` gives the stretch it stands for.
 
@@ -82,9 +99,7 @@ class View:
         self._wide: dict[int, int] = {}
         self.beyond = beyond_ascii(original)
         if self.beyond:
-            for wide, narrow in _WIDE:
-                if wide in self.beyond:
-                    original = original.replace(wide, narrow)
+            original = narrowed(original)
             if not _DRESSED_LETTERS.isdisjoint(self.beyond):
                 original = original.translate(_DRESSED)
             self.text = original

@@ -13,7 +13,7 @@ from recall.redact.lines import at_lines, lines
 
 WORDS = columns.WORDS | listed.WORDS | pem.WORDS
 SOUGHT = {*_SOUGHT, *_NAMES}
-ANCHORS = Anchors(_STARTS, SOUGHT, WORDS)
+ANCHORS = Anchors(dict.fromkeys(_STARTS, 0), SOUGHT, WORDS)
 NOISE = st.text(st.sampled_from("aBk09 _-.:=\"'\\\n@/<>$é密\u212a\u0130"), max_size=12)
 FILL = st.sampled_from([" ", "a", "a1 ", "x-", "\n"]).flatmap(
     lambda fill: st.integers(0, 200).map(lambda size: (fill * size)[:size])

@@ -169,7 +169,7 @@ def _carry_out(
     for share in found.shares:
         project = share.project
         if project is None:
-            name = binding.free_name(share.record.name, projects.all_of(connection, profile_no))
+            name = projects.free_name(share.record.name, projects.all_of(connection, profile_no))
             project = projects.create(connection, profile_no, name, projects.mint(), now)
             created.append(project.project_id)
         made[share.record.host_project_id] = project

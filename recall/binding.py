@@ -69,6 +69,8 @@ def bind(
     Raises ArgumentError `bind_refused`, `unknown_project`, `name_taken`,
     StateError `confirmation_required`.
     """
+    if name is not None and project is not None:
+        raise ArgumentError("usage", "--name is for a new project, --project for one that is there", "give one of them")
     target = _target(run.settings, here, folder)
     mark = write_marker and target.there
     if mark and not agreed and target.marker is None and token != _token(run.settings, target):
@@ -84,7 +86,10 @@ def bind(
 
 
 def rebind(run: Run, here: Here, project: str, folder: str | None, *, write_marker: bool = True) -> dict[str, object]:
-    """Point a new folder at a project, in the place of its folders so far. No conversation moves."""
+    """Point a new folder at a project, in the place of its folders so far. No conversation moves.
+
+    The project's marker goes from these: it would outweigh every binding.
+    """
     target = _target(run.settings, here, folder)
     if not target.there:
         raise ArgumentError("bind_refused", f"{target.path} is not there", "name the folder as it is now")
@@ -92,12 +97,37 @@ def rebind(run: Run, here: Here, project: str, folder: str | None, *, write_mark
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
         chosen = scope.find(connection, profile_no, project, here)
         _refuse_other(target, chosen)
+        before = [b.shown for b in projects.bindings(connection, profile_no) if _is_folder_of(b, chosen)]
         projects.unbind(connection, chosen.project_no, ("folder", "git"))
         if write_marker:
             marker.write(Path(target.path), chosen.marker)
         _add(connection, profile_no, chosen, target, run.clock())
         bump_generation(connection, profile_no)
-        return _head(chosen) | {"folder": target.path, "marker": target.marker is not None, "conversations": 0}
+    removed, left = _without_marker([path for path in before if not _same(path, target.path)], chosen.marker)
+    bound = {"folder": target.path, "marker": target.marker is not None, "conversations": 0}
+    return _head(chosen) | bound | {"markers_removed": removed, "markers_left": left}
+
+
+def _is_folder_of(binding: Binding, project: Project) -> bool:
+    return binding.kind == "folder" and binding.project_no == project.project_no
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _without_marker(paths: Sequence[str], uuid: str) -> tuple[list[str], list[str]]:
+    """Take a project's marker out of folders: those it was taken from, and those where that could not be done."""
+    removed: list[str] = []
+    left: list[str] = []
+    for path in dict.fromkeys(paths):
+        folder = folders.parse(path)
+        if folder is not None and is_here(folder) and marker.read(path) == uuid:
+            (removed if marker.remove(path, uuid) else left).append(path)
+    return removed, left
 
 
 def adopt(
@@ -213,16 +243,17 @@ def _project_for(
         chosen = scope.find(connection, profile_no, named, here)
         _refuse_other(target, chosen)
         return chosen, False
-    if marked is not None:
-        known = [project for project in every if project.marker == marked]
-        return projects.create(connection, profile_no, name or target.real.name, marked, now), not known
-    for binding in projects.bindings(connection, profile_no):
-        if binding.kind == "folder" and binding.key in _keys(target, binding.folds):
-            return projects.by_number(connection, binding.project_no), False
-    chosen_name = name or free_name(target.real.name, every)
-    if name is not None:
-        check_name(name, every)
-    return projects.create(connection, profile_no, chosen_name, projects.mint(), now), True
+    there = [project for project in every if project.marker == marked]
+    there += [
+        projects.by_number(connection, binding.project_no)
+        for binding in projects.bindings(connection, profile_no)
+        if marked is None and binding.kind == "folder" and binding.key in _keys(target, binding.folds)
+    ]
+    if there:
+        _refuse_other_name(target, there[0], name)
+        return there[0], False
+    free = projects.free_name(target.real.name, every) if name is None else check_name(name, every)
+    return projects.create(connection, profile_no, free, marked or projects.mint(), now), True
 
 
 def check_name(name: str, every: Sequence[Project], *, but: int | None = None) -> str:
@@ -235,15 +266,6 @@ def check_name(name: str, every: Sequence[Project], *, but: int | None = None) -
             message = f"A project is called {shown!r} already"
             raise ArgumentError("name_taken", message, f"its id is {project.project_id}")
     return shown
-
-
-def free_name(name: str, every: Sequence[Project]) -> str:
-    """A folder's name, with a number where another project has it."""
-    taken = {project.name.casefold() for project in every if not project.archived}
-    found, number = name, 2
-    while found.casefold() in taken:
-        found, number = f"{name} {number}", number + 1
-    return found
 
 
 def _bound(
@@ -318,6 +340,12 @@ def _refuse_other(target: _Target, project: Project) -> None:
     if target.marker not in (None, project.marker):
         message = f"{target.path} has the marker of another project"
         raise ArgumentError("bind_refused", message, "remove its .history-recall-id first, if it is no longer right")
+
+
+def _refuse_other_name(target: _Target, project: Project, name: str | None) -> None:
+    if name is not None and " ".join(name.split()).casefold() != project.name.casefold():
+        message = f"{target.path} belongs to project {project.name!r}, which has its name"
+        raise ArgumentError("bind_refused", message, f"`project rename {project.project_id} NAME` gives it another")
 
 
 def _token(settings: Settings, target: _Target) -> str:

@@ -11,12 +11,14 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from recall import cursor as cursors
 from recall import scope as scopes
 from recall import topic_life
 from recall.errors import ArgumentError
 from recall.index import catalogue, reads, successions
+from recall.index.catalogue import Words
 from recall.index.database import Database, profile_number
 from recall.index.successions import Replaced
 from recall.scope import ANYWHERE, Here, Scope
@@ -142,7 +144,8 @@ class _View:
         heirs = catalogue.heirs(self._connection, topic["topic_no"]) if topic["state"] == "retired" else []
         if len(heirs) == 1 and not self._request.history:  # all of it went to one place, so that is what it became
             topic, heirs = catalogue.topic(self._connection, self._number, heirs[0]) or topic, []
-        about: dict[str, object] = {"topic_id": topic["topic_id"], "title": topic["title"], "state": topic["state"]}
+        words = self._words(topic)
+        about: dict[str, object] = {"topic_id": topic["topic_id"], "title": words.title, "state": topic["state"]}
         if topic["topic_id"] != topic_id:
             about["asked_for"] = topic_id
         if heirs:
@@ -150,12 +153,13 @@ class _View:
         head: dict[str, object] = {"topic": about}
         number = int(topic["topic_no"])
         if self._request.history:
+            own = catalogue.words_within(self._connection, number, self._within)
             return head | self._page(
                 "history",
                 lambda first, limit: catalogue.events(
                     self._connection, self._number, number, self._within, first, limit
                 ),
-                topic_life.event,
+                partial(topic_life.event, named=own is None),
                 _NO_EVENT,
             )
         return head | self._page(
@@ -217,16 +221,22 @@ class _View:
 
     def _topic(self, row: sqlite3.Row) -> dict[str, object]:
         latest = self._conversations(row["topic_no"], 0, LATEST)
+        words = self._words(row)
         return {
             "topic_id": row["topic_id"],
-            "title": row["title"],
-            "description": _described(row, latest),
-            "definition": row["description"],
-            "aliases": json.loads(row["aliases"]),
+            "title": words.title,
+            "description": _described(row, words.description, latest),
+            "definition": words.description,
+            "aliases": list(words.aliases),
             "conversations": row["conversations"],
             "first_at": iso(row["first_at"]),
             "last_at": iso(row["last_at"]),
         }
+
+    def _words(self, topic: sqlite3.Row) -> Words:
+        """Those of a topic; within one project none that another one brought."""
+        own = catalogue.words_within(self._connection, topic["topic_no"], self._within)
+        return own or Words(topic["title"], topic["description"], tuple(json.loads(topic["aliases"])))
 
     def _conversation(self, row: sqlite3.Row, topic_no: int) -> dict[str, object]:
         members = catalogue.memberships(self._connection, row["conversation_no"], topic_no)
@@ -254,9 +264,9 @@ class _View:
         }
 
 
-def _described(topic: sqlite3.Row, latest: Sequence[sqlite3.Row]) -> str:
+def _described(topic: sqlite3.Row, definition: str, latest: Sequence[sqlite3.Row]) -> str:
     """A topic's description as it reads on its own."""
-    lines = [topic["description"].strip()]
+    lines = [definition.strip()]
     count = topic["conversations"]
     if topic["first_at"] is not None and topic["last_at"] is not None:
         span = f"{_day(topic['first_at'])} to {_day(topic['last_at'])}"

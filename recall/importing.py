@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from recall import binding, bundle_rules, folders
+from recall import bundle_rules, folders
 from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
 from recall.errors import ArgumentError
 from recall.index import arriving, catalogue, fulltext, projects, reads, tombstones
@@ -175,7 +175,7 @@ class _Import:
     def _adapted(self, table: Table, held: Row, row: Row) -> Row:
         """A row as it is written here."""
         if table.name == "projects":
-            name = binding.free_name(held["name"], projects.all_of(self._connection, self._profile_no))
+            name = projects.free_name(held["name"], projects.all_of(self._connection, self._profile_no))
             if name != held["name"] and not held["archived"]:
                 self._conflict(held["project_id"], "another project here has its name; it has a number behind it now")
                 return {**held, "name": name}

@@ -9,6 +9,7 @@ from typing import Any
 
 from recall.timewindow import iso
 
+_OWN = ("facet", "topic_id")
 _SAYS = {
     "created": "Created",
     "left": "A facet left",
@@ -19,9 +20,14 @@ _SAYS = {
 }
 
 
-def event(row: sqlite3.Row) -> dict[str, object]:
-    """One event, as `browse TOPIC --history` shows it. `proof` is the digest of a repair's proof, else None."""
+def event(row: sqlite3.Row, *, named: bool = True) -> dict[str, object]:
+    """One event, as `browse TOPIC --history` shows it. `proof` is the digest of a repair's proof, else None.
+
+    `named`: with what the topic was called; not where that may be in the words of conversations that are out of scope.
+    """
     before, after = json.loads(row["before"]), json.loads(row["after"])
+    if not named:
+        before, after = ({name: held[name] for name in _OWN if name in held} for held in (before, after))
     return {
         "at": iso(row["at"]),
         "kind": row["kind"],

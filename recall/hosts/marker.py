@@ -71,6 +71,17 @@ def write(folder: Path, uuid: str) -> None:
             os.unlink(fresh)
 
 
+def remove(folder: str, uuid: str) -> bool:
+    """Take a marker with that UUID away; whether it is gone. What has become something else is left."""
+    if read(folder) != uuid:
+        return False
+    try:
+        os.unlink(os.path.join(folder, NAME))
+    except OSError:
+        return False
+    return True
+
+
 def _move_in(fresh: str, path: Path) -> None:
     """A link does not replace what another process put there meanwhile; a rename is for systems without links."""
     try:

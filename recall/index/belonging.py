@@ -36,7 +36,9 @@ def settle(
     """Put a new conversation where it belongs, and with it what goes on from it."""
     found = _found(connection, profile_no, header, source, seen)
     if found.adopts is not None:
-        name = seen.folders[0].name if seen.folders else _UNNAMED
+        name = projects.free_name(
+            seen.folders[0].name if seen.folders else _UNNAMED, projects.all_of(connection, profile_no)
+        )
         adopted = projects.create(connection, profile_no, name, found.adopts, now)
         found = replace(found, project_no=adopted.project_no)
     lineage.put(connection, [conversation_no], found.project_no, found.why)

@@ -11,6 +11,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from recall.index.topics import joined_aliases
+from recall.shown import safe
 from recall.timewindow import ALWAYS, Window
 
 
@@ -172,6 +174,56 @@ def topic(connection: sqlite3.Connection, profile_no: int, topic_id: str) -> sql
         (profile_no, topic_id),
     ).fetchone()
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a topic is called, said to be about, and also called."""
+
+    title: str
+    description: str
+    aliases: tuple[str, ...]
+
+
+_FAMILY = """
+WITH RECURSIVE family (topic_no) AS (
+    SELECT :topic UNION SELECT t.topic_no FROM family AS f JOIN topics AS t ON t.merged_into = f.topic_no
+)
+"""
+
+
+def words_within(connection: sqlite3.Connection, topic_no: int, within: Within) -> Words | None:
+    """A topic in the words of one project, where conversations beyond it had a part in its own; else None.
+
+    A topic is of the whole profile, and its words are of any conversation that was ever in it.
+    """
+    if not within.only:
+        return None
+    values = {"topic": topic_no, "project": within.project_no, "group": within.group}
+    beyond = connection.execute(
+        f"""{_FAMILY}
+        SELECT 1 FROM family AS y JOIN memberships AS m USING (topic_no) JOIN facets AS f USING (facet_no)
+        JOIN conversations AS c USING (conversation_no) WHERE NOT {within.condition("c")}
+        UNION ALL
+        SELECT 1 FROM family AS y JOIN topic_events AS v USING (topic_no)
+        JOIN conversations AS c USING (conversation_no) WHERE NOT {within.condition("c")}
+        LIMIT 1""",
+        values,
+    ).fetchone()
+    if beyond is None:
+        return None
+    rows = connection.execute(
+        f"""SELECT f.title, f.description, f.aliases, c.rules_version
+            FROM memberships AS m JOIN facets AS f USING (facet_no) JOIN conversations AS c USING (conversation_no)
+            WHERE m.topic_no = :topic AND {within.condition("c")} ORDER BY m.placed_at, f.facet_no""",
+        values,
+    ).fetchall()
+    if not rows:
+        return Words("(of another project)", "", ())
+    titles = [safe(row["title"], row["rules_version"]) for row in rows]
+    others = [safe(word, row["rules_version"]) for row in rows for word in json.loads(row["aliases"])]
+    aliases = json.loads(joined_aliases(titles[0], [*titles[1:], *others]))
+    return Words(titles[0], safe(rows[0]["description"], rows[0]["rules_version"]), tuple(aliases))
 
 
 def heirs(connection: sqlite3.Connection, topic_no: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,6 +62,15 @@ def create(connection: sqlite3.Connection, profile_no: int, name: str, marker: s
         "SELECT * FROM projects WHERE profile_no = ? AND marker = ?", (profile_no, marker)
     ).fetchone()
     return _project(row)
+
+
+def free_name(name: str, every: Sequence[Project]) -> str:
+    """A name for a new project, with a number where another live one has it."""
+    taken = {project.name.casefold() for project in every if not project.archived}
+    found, number = name, 2
+    while found.casefold() in taken:
+        found, number = f"{name} {number}", number + 1
+    return found
 
 
 def all_of(connection: sqlite3.Connection, profile_no: int) -> list[Project]:

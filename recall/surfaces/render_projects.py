@@ -13,7 +13,7 @@ Answer = Mapping[str, Any]
 def _list(answer: Answer) -> Iterable[str]:
     for row in answer["projects"]:
         marks = (" (current)" if row["project_id"] == answer["current_project"] else "") + (
-            " (archived)" if row["archived"] else " (no binding is left: `project adopt`)" if row["orphaned"] else ""
+            " (archived)" if row["archived"] else _without_folder(row) if not row["bindings"] else ""
         )
         yield f"{row['project_id']}  {one_line(row['name'])}  {_held(row['conversations'])}{marks}"
         for bound in row["bindings"]:
@@ -23,6 +23,10 @@ def _list(answer: Answer) -> Iterable[str]:
     yield f"{_held(answer['without_project'])} in no project"
     for group in answer["git_groups"]:
         yield f"    {one_line(group['project'])}  {_held(group['conversations'])}"
+
+
+def _without_folder(row: Mapping[str, Any]) -> str:
+    return f" (no folder leads to it: `project adopt {row['project_id']} FOLDER` binds one)"
 
 
 def _named(answer: Answer) -> Iterable[str]:
@@ -38,6 +42,10 @@ def _bound(answer: Answer) -> Iterable[str]:
     yield f"{one_line(answer['folder'])} belongs to {answer['project_id']} {one_line(answer['name'])}, {marker}"
     if answer["conversations"]:
         yield f"{_held(answer['conversations'])} that ran there came with it"
+    for path in answer.get("markers_removed", ()):
+        yield f"its marker file in {one_line(path)} was removed"
+    for path in answer.get("markers_left", ()):
+        yield f"its marker file in {one_line(path)} could not be removed; what runs there still belongs to the project"
 
 
 def _adopted(answer: Answer) -> Iterable[str]:

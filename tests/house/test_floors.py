@@ -86,6 +86,7 @@ FLOORS: dict[str, int] = {
     "recall.journal": 7,
     "recall.forgetting": 7,
     "recall.brief": 7,
+    "recall.answered": 7,
     "recall.exporting": 7,
     "recall.importing": 7,
     "recall.bundle": 7,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recall.brief import BriefRequest, brief
+from recall.browser import BrowseRequest, browse
 from recall.index import successions
-from recall.scope import ANYWHERE
+from recall.scope import ANYWHERE, Here
 from recall.types import StoredFinding, Succession
 from tests.search.builder import START, Index, Turn
 
@@ -84,3 +88,103 @@ def test_the_same_words_are_said_once_and_a_label_is_not_repeated(index: Index) 
     lines = [line for line in text(index, 8000).split("\n") if "tick?" in line.lower()]
     assert len(lines) == 1
     assert lines[0].startswith("- open: DOES IT tick? [c_")  # the latest
+
+
+def asked(index: Index, name: str, said: str, then: list[Turn], **columns: object) -> int:
+    """A conversation that leaves something open, and what was said next; its number."""
+    held = index.conversation([Turn(said), *then], name, started=START + 50 * 10**8, **columns)
+    index.facet(held, f"About {name}", ["e0"], findings=[(said, "open", "e0")], topic_no=index.topic(name))
+    return held
+
+
+WHETHER = "Open question: does the gateway send Retry-After on a 503 of its own?"
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ("I looked: the gateway sends Retry-After with each 503 of its own.", False),
+        ("Done. The tests pass, and the gateway was restarted.", True),
+        ("Does the gateway send Retry-After on a 503 of nginx as well?", True),
+        ("Still open: whether the gateway sends Retry-After on its own 503.", True),
+        ("I don't know whether the gateway sends Retry-After on its own 503.", True),
+    ],
+)
+def test_a_question_that_was_answered_next_is_not_open(index: Index, reply: str, shown: bool) -> None:
+    asked(index, "retry", WHETHER, [Turn("Let me look.", "assistant"), Turn(reply, "assistant")])
+    assert ("Retry-After on a 503 of its own" in text(index, 8000)) is shown
+
+
+def test_an_answer_on_a_branch_that_was_given_up_is_none(index: Index) -> None:
+    given_up = Turn("The gateway sends Retry-After with each 503 of its own.", "assistant", marks="abandoned_branch")
+    asked(index, "retry", WHETHER, [given_up])
+    assert "Retry-After on a 503 of its own" in text(index, 8000)
+
+
+@pytest.mark.parametrize(
+    ("status", "later", "project", "shown"),
+    [
+        ("found", True, 1, False),
+        ("decided", True, 1, False),
+        ("open", True, 1, True),
+        ("found", False, 1, True),
+        ("found", True, None, True),
+    ],
+)
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (WHETHER, "The gateway sends Retry-After with each 503 of its own."),
+        (
+            "还有一个没定的:spool 里是明文日志,billing 节点的磁盘要不要加密?",
+            "spool 明文日志在 billing 节点的磁盘上加密了。",
+        ),
+    ],
+)
+def test_a_later_finding_of_the_same_topic_and_project_answers(
+    index: Index, question: str, answer: str, status: str, later: bool, project: int | None, shown: bool
+) -> None:
+    held = asked(index, "retry", question, [], project_no=1)
+    at = START + (60 if later else 40) * 10**8
+    other = index.conversation([Turn(answer)], "answer", started=at, project_no=project)
+    with index.database.read() as connection:
+        (topic,) = connection.execute(
+            "SELECT topic_no FROM memberships JOIN facets USING (facet_no) WHERE conversation_no = ?", (held,)
+        ).fetchone()
+    index.facet(other, "The answer", ["e0"], findings=[(answer, status, "e0")], topic_no=topic)
+    assert (question[-12:] in text(index, 8000)) is shown
+
+
+def test_a_project_is_not_crowded_out_by_what_is_newer(index: Index) -> None:
+    for number in range(450):
+        held = index.conversation([Turn(f"Newer {number}")], f"n{number}", started=START + (100 + number) * 10**7)
+        index.facet(held, f"N{number}", ["e0"], findings=[(f"Newer decision {number}", "decided", "e0")])
+    with index.database.write() as connection:
+        connection.execute("UPDATE conversations SET started_at = 0 WHERE project_no = 1")
+        connection.execute(
+            "UPDATE entries SET at = 1 WHERE conversation_no IN (SELECT conversation_no FROM conversations"
+            " WHERE project_no = 1)"
+        )
+    lines = [line for line in text(index, 8000, "Heron").split("\n") if line.startswith("- ")]
+    assert sum("Decision" in line for line in lines[:20]) == 6
+
+
+def test_a_topic_of_two_projects_is_called_by_what_each_said_of_it(index: Index) -> None:
+    shared = index.topic("Zanzibar", "What the other one said of it", aliases=["zanzibarium"])
+    for name, project in (("mine", 1), ("theirs", None)):
+        held = index.conversation([Turn(f"About {name}")], name, started=START + 90 * 10**8, project_no=project)
+        index.facet(held, f"Called so by {name}", ["e0"], aliases=[f"alias of {name}"], topic_no=shared)
+    here = Here(current=("pi", "c11"), widest="project")
+    found = str(brief(index.database, "default", BriefRequest(None, 8000), here)["text"])
+    assert "- topic: Called so by mine" in found
+    assert "Zanzibar" not in found
+    everything = text(index, 8000)
+    assert "- topic: Zanzibar" in everything
+    request = BrowseRequest(scope="project", project="Heron", limit=50)
+    page: Any = browse(index.database, "default", request)
+    (topic,) = [one for one in page["entries"] if one["topic_id"] == "t_zanzibar"]
+    assert (topic["title"], topic["aliases"]) == ("Called so by mine", ["alias of mine"])
+    inside = browse(index.database, "default", replace(request, topic_id="t_zanzibar"))
+    assert "anzibar" not in json.dumps([page, inside]).replace("t_zanzibar", "")
+    whole: Any = browse(index.database, "default", BrowseRequest(limit=50))
+    assert "Zanzibar" in {one["title"] for one in whole["entries"]}

@@ -215,3 +215,69 @@ def test_a_group_is_a_filter_and_a_project_only_when_it_is_bound(person: Person)
     person.talks("pi000004", tree, "rudder")
     person.index()
     assert person.places()["pi000004"] == (bound["project_id"], "git")
+
+
+def test_rebind_takes_the_marker_out_of_the_folder_that_was_left(person: Person) -> None:
+    old, new = person.folder("old"), person.folder("new")
+    bound = person.done("project", "bind", old, "--name", "Heron")
+    done = person.done("project", "rebind", "Heron", new)
+    assert (done["markers_removed"], done["markers_left"]) == ([str(old)], [])
+    assert marker.read(str(old)) is None
+    assert marker.read(str(new)) is not None
+    person.talks("pi000001", old, "gearbox")
+    person.talks("pi000002", new, "rudder")
+    person.index()
+    assert person.places() == {"pi000001": (None, "none"), "pi000002": (bound["project_id"], "marker")}
+    # The same folder by another road keeps its marker, and what is another's is not touched.
+    link = person.home / "work" / "link"
+    link.symlink_to(new)
+    assert person.done("project", "rebind", "Heron", link)["markers_removed"] == []
+    assert marker.read(str(new)) is not None
+    other = person.done("project", "bind", person.folder("third"), "--name", "Other")
+    shutil.copy(person.folder("third") / marker.NAME, new / marker.NAME)
+    assert person.done("project", "rebind", "Heron", person.folder("fourth"))["markers_removed"] == []
+    assert person.done("project", "bind", new)["project_id"] == other["project_id"]
+
+
+def test_a_name_that_the_project_of_a_folder_does_not_have_is_refused(person: Person) -> None:
+    app = person.folder("app")
+    person.done("project", "bind", app, "--name", "Heron", "--no-marker")
+    for words in (["--name", "Stork"], ["--name", "Stork", "--no-marker"]):
+        code, answer = person.run("project", "bind", app, *words)
+        assert (code, answer["error"]["code"]) == (1, "bind_refused")
+        assert "project rename" in answer["error"]["hint"]
+    assert person.done("project", "bind", app, "--name", "heron")["created"] is False  # and now with its marker
+    assert person.refused("project", "bind", app, "--name", "Stork") == "bind_refused"
+    assert person.refused("project", "bind", app, "--name", "Stork", "--project", "Heron") == "usage"
+    assert [one["name"] for one in person.done("project", "list")["projects"]] == ["Heron"]
+
+
+def test_an_adopted_marker_makes_no_second_project_of_one_name(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, other = person.folder("a", "app"), person.folder("b", "app")
+    uuids = ["5f0c2c8e-2222-4222-8333-4444555566d2", "5f0c2c8e-2222-4222-8333-4444555566d3"]
+    for folder, uuid in zip((app, other), uuids, strict=True):
+        marker.write(folder, uuid)
+    person.talks("pi000001", app, "gearbox")
+    person.talks("pi000002", other, "rudder")
+    person.index()
+    assert sorted(one["name"] for one in person.done("project", "list")["projects"]) == ["app", "app 2"]
+    third = person.folder("c", "app")
+    marker.write(third, uuids[0][:-1] + "4")
+    assert person.refused("project", "bind", third, "--name", "app 2") == "name_taken"
+    assert person.done("project", "bind", third)["name"] == "app 3"
+
+
+def test_a_project_without_a_folder_is_said_to_have_none(person: Person, capsys: pytest.CaptureFixture[str]) -> None:
+    from recall.surfaces.cli import main
+
+    made = person.done("project", "create", "Heron")
+    person.talks("pi000001", person.folder("app"), "gearbox")
+    person.index()
+    person.done("project", "move", "pi:pi000001", "Heron")
+    capsys.readouterr()
+    assert main(["project", "list"]) == 0
+    shown = capsys.readouterr().out
+    assert f"no folder leads to it: `project adopt {made['project_id']} FOLDER` binds one" in shown
+    assert person.done("project", "adopt", "Heron", person.folder("app"))["conversations"] == 0
+    main(["project", "list"])
+    assert "no folder leads to it" not in capsys.readouterr().out

@@ -1,13 +1,16 @@
 """Gemini CLI: a JSONL file for each chat, in which a later line can replace an earlier one or take lines back.
 
 A message that is appended again under its id replaces what stood there; `$rewindTo` drops a message and all that
-follows; `$set` changes what the first line said. The directory stands in no chat: the folder is named by a project
-whose path a file of the host's gives. Facts of the format: packages/core/src/services of the public repository.
+follows; `$set` changes what the first line said, or says what the messages are from there on: that is how a chat is
+taken up again, and how a compression leaves a summary, with the latest turns under new ids. The directory stands in no
+chat: the folder is named by a project whose path a file of the host's gives. Facts of the format:
+packages/core/src/services of the public repository, and chats of version 0.61.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import shlex
@@ -31,12 +34,15 @@ from recall.hosts.saying import Redacting
 from recall.hosts.text import META, Part, Reading, Record, WrongShape, name_of
 from recall.hosts.times import to_ms
 from recall.settings import Settings
-from recall.types import Entry, Position, SourceRef
+from recall.types import Entry, Facts, Mark, Position, SourceRef
 
 _CHATS = "chats"
 _PATTERNS = (("*", _CHATS, "session-*.jsonl"), ("*", _CHATS, "*", "*.jsonl"))
 _SPOKEN = ("user", "gemini")
 _RESULT = "result"  # set in the record that stands for the result of a call
+_SUMMARY = "summary"  # and in one that a compression wrote
+_AFTER_SUMMARY = "Got it. Thanks for the additional context!"  # what the model is made to say to it
+_CONTEXT = "<session_context>"
 
 
 class GeminiGlance:
@@ -132,6 +138,8 @@ class GeminiRecords(Records):
         self._last = last
         self._line = 0
         self._places: dict[str, int] = {}  # a message's id -> the first entry of it
+        self._said: dict[tuple[str, str], str] = {}  # who said what -> the message's id
+        self._left_out: list[tuple[int, int]] = []  # entries of messages that were there and are not among the latest
 
     def head(self) -> Head:
         head = self._glance.head()
@@ -146,6 +154,11 @@ class GeminiRecords(Records):
 
     def split(self, record: dict[str, object]) -> list[dict[str, object]]:
         """A message holds the calls that it made together with what they answered."""
+        changes = record.get("$set")
+        if isinstance(changes, dict) and isinstance(changes.get("messages"), list):
+            return [record, *self._messages_are([one for one in changes["messages"] if isinstance(one, dict)])]
+        if isinstance(identity := record.get("id"), str):
+            self._said[_words(record)] = identity
         results = [
             {"id": f"{record.get('id')}.{number}", "timestamp": call.get("timestamp"), "type": "gemini", _RESULT: call}
             for number, call in enumerate(as_list(record.get("toolCalls")), 1)
@@ -154,6 +167,35 @@ class GeminiRecords(Records):
         if not self._replaced(record):
             return [record, *results]
         return [record]
+
+    def _messages_are(self, messages: list[dict[str, object]]) -> list[dict[str, object]]:
+        """Those that stand in no line of their own, as records. The others, but for copies, are left out from here."""
+        kept, new = set(), []
+        for number, message in enumerate(messages):
+            words, identity = _words(message), message.get("id")
+            following = messages[number + 1] if number + 1 < len(messages) else {}
+            known = identity if identity in self._places else self._said.get(words)
+            if known is not None:
+                kept.add(known)
+            elif (
+                isinstance(identity, str)
+                and words[1]
+                and identity not in self._last
+                and words[1] != _AFTER_SUMMARY
+                and not words[1].startswith(_CONTEXT)
+            ):
+                self._said[words] = identity
+                new.append({**message, _SUMMARY: words[0] == "user" and _words(following)[1] == _AFTER_SUMMARY})
+        starts = [*sorted(self._places.items(), key=lambda one: one[1]), ("", len(self.tree))]
+        self._left_out = [
+            (start, end) for (identity, start), (_, end) in itertools.pairwise(starts) if identity not in kept
+        ]
+        return new
+
+    def outcome(self) -> tuple[tuple[frozenset[Mark], ...], Facts]:
+        for start, end in self._left_out:
+            self.tree.also(start, end, "compacted")
+        return super().outcome()
 
     def about(self, record: Record) -> About:
         given = record.get("id")
@@ -248,11 +290,26 @@ def reading(record: Record) -> Reading:
         if any(key.startswith("$") for key in record) or "sessionId" in record:
             return Reading("change", "system", marks=META)
         raise WrongShape("no_type")
+    content = record.get("displayContent") or record.get("content")
+    if record.get(_SUMMARY) is True:
+        return Reading("compression", "summary", text.spoken("user", "user", _blocks(content)).parts)
     if kind == "user":
-        return text.spoken("user", "user", _blocks(record.get("displayContent") or record.get("content")))
+        given = as_list(content)
+        if given and all(isinstance(one, dict) and "functionResponse" in one for one in given):
+            return Reading("function_response", "system", marks=META)  # the message that made the call holds it too
+        marks: frozenset[Mark] = text.SYNTHETIC if _words(record)[1].startswith(_CONTEXT) else frozenset()
+        return text.spoken("user", "user", _blocks(content), marks)
     if kind == "gemini":
         return _answer(record)
     return Reading(name_of(kind), "system", marks=META)  # notes, warnings and errors of the program
+
+
+def _words(record: Record) -> tuple[str, str]:
+    """Who a message is by, and its text: the same in a copy of it."""
+    content = record.get("content")
+    parts = content if isinstance(content, list) else [content]
+    said = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return str(record.get("type")), "\n".join(one for one in said if isinstance(one, str)).strip()
 
 
 def _answer(record: Record) -> Reading:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_TOOL = re.compile(r"(?:mcp__)?(?:.*__)?history[-_]recall(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
+_TOOL = re.compile(r"(?:mcp__?)?(?:.*__)?history[-_]recall(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 _NAMES = ("history_recall", "history-recall")
 # A block with one of these around it is cut if it names us; the second pair is the first, escaped.
 _WRAPPERS = (

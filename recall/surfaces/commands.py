@@ -198,10 +198,10 @@ def _serve(session: Session, _arguments: Arguments) -> Answer:
     return {}
 
 
-def _mcp(session: Session, _arguments: Arguments) -> Answer:
+def _mcp(session: Session, arguments: Arguments) -> Answer:
     from recall.surfaces.mcp_stdio import serve  # it runs the operations of this table
 
-    serve(session.settings, session.cancellation)
+    serve(session.settings, session.cancellation, prompts=not arguments.get("no_prompts"))
     return {}
 
 
@@ -472,7 +472,13 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         lambda answer: 0 if answer.get("ok") else 1,
     ),
-    Operation("mcp", "Serve the tools over MCP on standard input and output (docs/tools.md).", _mcp, on_stdio=True),
+    Operation(
+        "mcp",
+        "Serve the tools over MCP on standard input and output (docs/tools.md).",
+        _mcp,
+        (Parameter("no_prompts", "Offer no prompts: for a host that has the slash command already.", "flag"),),
+        on_stdio=True,
+    ),
     Operation(
         "serve",
         "Serve a host package over standard input and output (docs/serve.md).",

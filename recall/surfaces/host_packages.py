@@ -130,7 +130,8 @@ def _codex(settings: Settings) -> Sequence[Write]:
 
 def _gemini(settings: Settings) -> Sequence[Write]:
     folder = roots.folder(settings, "GEMINI_CLI_HOME") / ".gemini"
-    server = {"command": command()[0], "args": [*command()[1:], "mcp"], "timeout": 600_000}
+    # Gemini makes a command of each prompt, and renames two of one name: there would be no `/history-recall`.
+    server = {"command": command()[0], "args": [*command()[1:], "mcp", "--no-prompts"], "timeout": 600_000}
     return [
         Write(folder / "commands" / "history-recall.toml", _filled("gemini.toml")),
         _member(folder / "settings.json", ("mcpServers", NAME), server),

@@ -39,9 +39,12 @@ Report = Callable[[Progress], None]
 
 
 class McpServer:
-    """One client's server. A context manager: at its end what is tied to the client has ended."""
+    """One client's server. A context manager: at its end what is tied to the client has ended.
 
-    def __init__(self, settings: Settings) -> None:
+    Without `prompts` it offers none: a host that has the slash command from us already would rename both.
+    """
+
+    def __init__(self, settings: Settings, *, prompts: bool = True) -> None:
         # A host that says nothing of the folder starts its servers in it.
         self._defaults = {"cwd": os.getcwd(), **settings.as_overrides()}
         self._disabled = settings.disabled
@@ -55,8 +58,8 @@ class McpServer:
             instructions=None if settings.disabled else capability(),
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
+            on_list_prompts=self._list_prompts if prompts else None,
+            on_get_prompt=self._get_prompt if prompts else None,
         )
 
     def __enter__(self) -> McpServer:

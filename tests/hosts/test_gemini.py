@@ -13,7 +13,7 @@ from recall.hosts.catalogue import Catalogue
 from recall.hosts.reading import Resumable, resume
 from recall.settings import load
 from tests.hosts.logs import Log, read
-from tests.hosts.stores import CWD, gemini, gemini_head, gemini_line, lines, uuid
+from tests.hosts.stores import CWD, DAY, gemini, gemini_head, gemini_line, lines, uuid
 from tests.shared import SHARED, needs_shared
 
 
@@ -54,13 +54,66 @@ def test_what_was_taken_back_is_rewound(tmp_path: Path) -> None:
     assert found.marks("g1") == found.marks("g4") == {"active"}
 
 
+def test_a_compression_leaves_a_summary_and_copies(tmp_path: Path) -> None:
+    """As version 0.61 writes it: first the chat is taken up again, then `/compress` is typed."""
+
+    def message(identity: str, kind: str, words: str) -> dict[str, object]:
+        return {"id": identity, "timestamp": DAY % 9, "type": kind, "content": [{"text": words}]}
+
+    context = message("c0", "user", "<session_context>\nThis is the Gemini CLI.\n</session_context>")
+    turns = [message("g1", "user", "one"), message("g2", "gemini", "to one")]
+    latest = [message("g3", "user", "two"), message("g4", "gemini", "to two")]
+    summary = [
+        message("n1", "user", "What was done"),
+        message("n2", "gemini", "Got it. Thanks for the additional context!"),
+    ]
+    copies = [message("n3", "user", "two"), message("n4", "gemini", "to two")]
+    taken_up = [{"$set": {"messages": [context]}}, {"$set": {"messages": [context, *turns, *latest]}}]
+    records = [{"$set": {"messages": [context]}}, *turns, *latest, *taken_up]
+    found = log(tmp_path, *records)
+    assert all("compacted" not in marks for marks in found.outline.marks), "it was taken up as it was"
+    found = log(
+        tmp_path, *records, {"$set": {"messages": [context, *summary, *copies]}}, message("g5", "user", "three")
+    )
+    assert said(found) == [
+        ("user", "one"),
+        ("assistant", "to one"),
+        ("user", "two"),
+        ("assistant", "to two"),
+        ("summary", "What was done"),
+        ("user", "three"),
+    ]
+    assert [entry for entry in found.ids if "compacted" in found.marks(entry)] == ["g1", "g2"]
+
+
+def test_what_a_function_answered_stands_in_its_call(tmp_path: Path) -> None:
+    """Version 0.61 writes it a second time, as if the person had said it; and what it says of itself at the start."""
+    part = {"functionResponse": {"id": "k", "name": "look", "response": {"output": "seen"}}}
+    call = {"id": "k", "name": "look", "args": {}, "status": "success", "result": [part]}
+    found = log(
+        tmp_path,
+        gemini_line("g0", 0, "user", [{"text": "<session_context>\nToday is\n</session_context>"}]),
+        gemini_line("g1", 1, "gemini", "", toolCalls=[call]),
+        gemini_line("g2", 2, "user", [part]),
+    )
+    assert said(found, "synthetic") == [
+        ("assistant", "[look call, attempted] {}"),
+        ("tool", "[look result, attempted]\nseen"),
+    ]
+    assert found.marks("g2") == {"active", "meta"}
+    assert found.marks("g0") == {"active", "synthetic"}
+
+
 def test_a_call_and_its_answer_are_two_entries_of_one_line(tmp_path: Path) -> None:
     def call(name: str, status: str, *results: object) -> dict[str, object]:
         answers = [{"functionResponse": {"name": name, "response": one}} for one in results]
         return {"id": "k", "name": name, "args": {"q": 1}, "status": status, "result": answers}
 
     calls = [call("look", "success", {"output": "seen"}), call("run", "error", {"error": "no"})]
-    calls += [call("count", "success", {"lines": 3}), call("history_recall_search", "success", {"output": "linnet"})]
+    calls += [
+        call("count", "success", {"lines": 3}),
+        call("mcp_history-recall_history_recall_search", "success", {"output": "linnet"}),
+    ]
     found = log(tmp_path, gemini_line("g1", 1, "gemini", "Let me", toolCalls=calls, thoughts=[{"subject": "hidden"}]))
     assert found.ids == ["g1", "g1.1", "g1.2", "g1.3", "g1.4"]
     asked = [f'[{name} call, attempted] {{"q": 1}}' for name in ("look", "run", "count")]

@@ -45,7 +45,7 @@ class Session:
         return str(answered["completed"][0]["conversation_id"])
 
 
-Connect = Callable[[Mapping[str, str]], AbstractContextManager[Session]]
+Connect = Callable[..., AbstractContextManager[Session]]
 
 
 @pytest.fixture(scope="session")
@@ -59,8 +59,9 @@ def connect(portal: BlockingPortal) -> Connect:
     """Start a server and connect to it."""
 
     @contextmanager
-    def connected(env: Mapping[str, str]) -> Iterator[Session]:
-        parameters = StdioServerParameters(command=sys.executable, args=["-m", "recall", "mcp"], env=dict(env))
+    def connected(env: Mapping[str, str], *words: str) -> Iterator[Session]:
+        command = ["-m", "recall", "mcp", *words]
+        parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(env))
         with portal.wrap_async_context_manager(Client(parameters)) as client:
             yield Session(client, portal)
 

@@ -12,7 +12,7 @@ from mcp_types import TextContent
 from recall.prompts import capability
 from recall.surfaces.tools import TOOLS
 from tests.indexing.product import Log
-from tests.mcp.conftest import Session
+from tests.mcp.conftest import Connect, Session
 from tests.surfaces.served import environment
 
 
@@ -115,6 +115,15 @@ def test_the_slash_commands_are_prompts(session: Session) -> None:
     for name, arguments in (("search", {"query": "x"}), ("recall", {}), ("forget", {})):
         with pytest.raises(MCPError):
             said(name, **arguments)
+
+
+def test_it_offers_no_prompts_where_the_host_has_the_commands(connect: Connect, tmp_path: Path) -> None:
+    with connect(environment(tmp_path), "--no-prompts") as session:
+        assert session.portal.call(session.client.list_tools).tools
+        with pytest.raises(MCPError):
+            session.portal.call(session.client.list_prompts)
+        with pytest.raises(MCPError):
+            session.portal.call(session.client.get_prompt, "status", {})
 
 
 def test_a_tool_that_is_not_there_is_answered(session: Session) -> None:

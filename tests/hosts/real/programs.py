@@ -29,7 +29,8 @@ class Program:
     `by_hand` adds the tools over MCP, as docs/tools.md says, and `taken_back` takes them away. `patient` are words for
     a question whose answer needs the tools: on a busy machine a server starts slowly. `slash` asks for
     `/history-recall status` without a terminal, or is how the program is started in one (`in_terminal`). Where the
-    command is a skill, the model is told what to do (`skill`). `resumed`: the command that a hit gives, with a text
+    command is a skill or a prompt, the model is told what to do, and does it (`skill`). `mute`: it gives the model no
+    server's instructions. `resumed`: the command that a hit gives, with a text
     said in it without a terminal. `loaded`: commands of its own that see our package, and what they then say. `brief`:
     it can begin a conversation with the brief. `moved_itself`: what the move of the running conversation says of its
     directory, with {folder} in it.
@@ -46,6 +47,7 @@ class Program:
     slash: tuple[str, ...] = ()
     in_terminal: bool = False
     skill: bool = False
+    mute: bool = False
     python: bool = False
     resumed: Callable[[str, str], str] | None = None
     loaded: tuple[tuple[tuple[str, ...], str], ...] = ()
@@ -173,6 +175,21 @@ def _claude(_home: Path, port: int) -> Environment:
     }
 
 
+def _gemini(home: Path, _port: int) -> None:
+    chosen = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    _write(home / ".gemini/settings.json", json.dumps(chosen, indent=4) + "\n")
+
+
+def _gemini_variables(_home: Path, port: int) -> Environment:
+    return {
+        "GEMINI_API_KEY": "sk-local",
+        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+
+
+_GEMINI = ("gemini", "-m", "gemini-2.5-flash", "--yolo")
+
 # As the server is called when it was added by hand, and as a plugin's.
 _CLAUDE_TOOLS = "mcp__history-recall,mcp__plugin_history-recall_history-recall"
 _CODEX_SERVER = "mcp_servers.history-recall"
@@ -187,7 +204,7 @@ PROGRAMS: tuple[Program, ...] = (
         ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"],
         ["claude", "mcp", "remove", "--scope", "user", "history-recall"],
         resumed=lambda command, text: f"{command} -p {text} --output-format json",
-        slash=("claude", "-p", "/history-recall status"),
+        slash=("claude", "-p", "/history-recall status", "--allowedTools", "Bash"),
         skill=True,
         loaded=(
             (("sh", "-c", "claude plugin validate ~/.claude/skills/history-recall"), "Validation passed\n"),
@@ -242,6 +259,21 @@ PROGRAMS: tuple[Program, ...] = (
         resumed=lambda command, text: command.replace(
             "opencode --session", f"opencode run -m scripted/scripted {text} --session"
         ),
+        slash=("opencode", "run", "-m", "scripted/scripted", "--command", "history-recall", "status"),
+        skill=True,
+        mute=True,
+    ),
+    Program(
+        "gemini",
+        ("@google/gemini-cli",),
+        _gemini,
+        _gemini_variables,
+        lambda text: [*_GEMINI, "-p", text],
+        ["gemini", "mcp", "add", "--scope", "user", "history-recall", "history-recall", "mcp"],
+        ["gemini", "mcp", "remove", "--scope", "user", "history-recall"],
+        resumed=lambda command, text: command.replace("gemini --", f"{' '.join(_GEMINI)} -p {text} --", 1),
+        slash=(*_GEMINI, "-p", "/history-recall status"),
+        skill=True,
     ),
     Program(
         "hermes",

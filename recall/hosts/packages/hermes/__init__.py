@@ -7,6 +7,7 @@ first call, and speaks docs/serve.md with it. Written by `history-recall hosts i
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import subprocess
@@ -29,14 +30,125 @@ class _Slot:
         self.result: dict[str, Any] = {}
         self.error: str | None = None
 
+    def end(self, error: str) -> None:
+        """Put a failure there."""
+        self.error = error
+        self.done.set()
 
-class Served:
-    """The process, and the calls that wait for its answers."""
+
+class _Process:
+    """One process, with the calls that wait for its answers: when it ends, however it does, they end."""
 
     def __init__(self, lend: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
         self._lend = lend
-        self._process: subprocess.Popen[bytes] | None = None
         self._waiting: dict[object, _Slot] = {}
+        self._lock = threading.Lock()  # of what waits
+        self._writing = threading.Lock()  # another one: who reads must never wait for who writes
+        self._over = False
+        command = [*PACKAGE["command"], "serve"]
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise RuntimeError(f"{command[0]} cannot be started: {error}") from error
+        threading.Thread(target=self._read, daemon=True).start()
+        hello = {"protocol": PACKAGE["protocol"], "client": "hermes", "lends_model": lend is not None}
+        self._write({"id": "hello", "method": "hello", "params": hello})
+
+    @property
+    def runs(self) -> bool:
+        return not self._over and self._process.poll() is None
+
+    def ask(self, identity: int, method: str, params: dict[str, Any]) -> _Slot:
+        """Begin a call. Raises OSError where the process has ended."""
+        slot = _Slot()
+        with self._lock:
+            if self._over:
+                raise BrokenPipeError("it has ended")
+            self._waiting[identity] = slot
+        try:
+            self._write({"id": identity, "method": method, "params": params})
+        except OSError:
+            self.forget(identity)
+            raise
+        return slot
+
+    def forget(self, identity: int) -> None:
+        """Nobody waits for that call any more."""
+        with self._lock:
+            self._waiting.pop(identity, None)
+
+    def cancel(self, identity: int) -> None:
+        """Nobody waits, and nobody needs to work on it."""
+        self.forget(identity)
+        with contextlib.suppress(OSError):
+            self._write({"method": "cancel", "params": {"id": identity}})
+
+    def stop(self) -> None:
+        """Its input ends, and with it the process."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def _write(self, message: dict[str, Any]) -> None:
+        line = json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n"
+        with self._writing:
+            if self._process.stdin is None or self._process.stdin.closed:
+                raise BrokenPipeError("it has no input")
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+
+    def _model(self, message: dict[str, Any]) -> None:
+        """Ask the host's own model, as the process wishes."""
+        try:
+            answer: dict[str, Any] = {"result": self._lend(message["params"]) if self._lend else {}}
+        except Exception as error:  # noqa: BLE001 - whatever the host's model raised is its answer
+            answer = {"error": {"code": "model_request_failed", "message": str(error)[:500]}}
+        with contextlib.suppress(OSError):  # it ended while the model was thinking
+            self._write({"id": message["id"]} | answer)
+
+    def _read(self) -> None:
+        try:
+            for line in self._process.stdout or ():
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    continue  # what was cut off when it was killed
+                if isinstance(message, dict):
+                    self._take(message)
+        finally:
+            with self._lock:
+                self._over = True
+                left, self._waiting = self._waiting, {}
+            for slot in left.values():
+                slot.end("history-recall ended in the middle of the call; the next call starts it again")
+            self.stop()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+            self._process.wait()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "model":
+            threading.Thread(target=self._model, args=(message,), daemon=True).start()
+            return
+        with self._lock:
+            slot = self._waiting.pop(message.get("id"), None) if "method" not in message else None
+        if slot is None:
+            return
+        if "error" in message:
+            slot.end(message["error"]["message"])
+        else:
+            slot.result = message.get("result", {})
+            slot.done.set()
+
+
+class Served:
+    """The process that runs, started when it is needed, and again when it has ended."""
+
+    def __init__(self, lend: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        self._lend = lend
+        self._process: _Process | None = None
         self._last = 0
         self._lock = threading.Lock()
 
@@ -45,71 +157,33 @@ class Served:
         with self._lock:
             self._last += 1
             identity = self._last
-            process = self._started()
-            slot = self._waiting[identity] = _Slot()
             try:
-                self._write(process, {"id": identity, "method": method, "params": params})
-            except OSError as error:
-                self._waiting.pop(identity, None)
-                raise RuntimeError("history-recall ended: " + str(error)) from error
+                process = self._running()
+                slot = process.ask(identity, method, params)
+            except OSError:  # it ended since it was last looked at
+                self._process = None
+                try:
+                    process = self._running()
+                    slot = process.ask(identity, method, params)
+                except OSError as error:
+                    raise RuntimeError(f"history-recall ended: {error}") from error
         if not slot.done.wait(ANSWER_SECONDS):
+            process.cancel(identity)
             raise RuntimeError("history-recall gave no answer in time")
         if slot.error is not None:
             raise RuntimeError(slot.error)
         return slot.result
 
     def stop(self) -> None:
-        """Its input ends, and with it the process."""
+        """The process ends."""
         process, self._process = self._process, None
-        if process is not None and process.stdin is not None:
-            process.stdin.close()
+        if process is not None:
+            process.stop()
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            command = [*PACKAGE["command"], "serve"]
-            try:
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-                )
-            except OSError as error:
-                raise RuntimeError(f"{command[0]} cannot be started: {error}") from error
-            threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
-            hello = {"protocol": PACKAGE["protocol"], "client": "hermes", "lends_model": self._lend is not None}
-            self._write(self._process, {"id": "hello", "method": "hello", "params": hello})
+    def _running(self) -> _Process:
+        if self._process is None or not self._process.runs:
+            self._process = _Process(self._lend)
         return self._process
-
-    @staticmethod
-    def _write(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
-        if process.stdin is None:
-            raise OSError("it has no input")
-        process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n")
-        process.stdin.flush()
-
-    def _model(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
-        """Ask the host's own model, as the process wishes."""
-        try:
-            answer: dict[str, Any] = {"result": self._lend(message["params"]) if self._lend else {}}
-        except Exception as error:  # noqa: BLE001 - whatever the host's model raised is its answer
-            answer = {"error": {"code": "model_request_failed", "message": str(error)[:500]}}
-        with self._lock:
-            self._write(process, {"id": message["id"]} | answer)
-
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        for line in process.stdout or ():
-            message = json.loads(line)
-            if message.get("method") == "model":
-                threading.Thread(target=self._model, args=(process, message), daemon=True).start()
-                continue
-            slot = self._waiting.pop(message.get("id"), None) if "method" not in message else None
-            if slot is not None:
-                slot.result = message.get("result", {})
-                slot.error = message["error"]["message"] if "error" in message else None
-                slot.done.set()
-        with self._lock:
-            left, self._waiting = self._waiting, {}
-        for slot in left.values():
-            slot.error = "history-recall ended"
-            slot.done.set()
 
 
 def _lender(ctx: Any) -> Callable[[dict[str, Any]], dict[str, Any]] | None:

@@ -9,69 +9,84 @@ const BRIEF = "history-recall-brief";
 
 type Waiting = { resolve: (value: any) => void; reject: (error: Error) => void; progress?: (params: any) => void };
 
+// One process, with the calls that wait for its answers: when it ends, however it does, they end.
+type Child = { process: any; waiting: Map<number, Waiting>; rest: string };
+
 class Served {
-  private process: any = null;
-  private waiting = new Map<number, Waiting>();
+  private child: Child | null = null;
   private last = 0;
-  private rest = "";
 
   call(method: string, params: any, signal?: AbortSignal, progress?: (params: any) => void): Promise<any> {
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Error("cancelled"));
-      this.waiting.set(id, { resolve, reject, progress });
-      signal?.addEventListener("abort", () => this.send({ jsonrpc: "2.0", method: "cancel", params: { id } }), { once: true });
-      this.send({ jsonrpc: "2.0", id, method, params });
+      const child = this.started();
+      child.waiting.set(id, { resolve, reject, progress });
+      const cancel = () => child.waiting.has(id) && this.send(child, { method: "cancel", params: { id } });
+      signal?.addEventListener("abort", cancel, { once: true });
+      this.send(child, { id, method, params });
     });
   }
 
   stop(): void {
-    this.process?.stdin?.end();
+    const child = this.child;
+    this.child = null; // a call that comes after this starts another
+    child?.process?.stdin?.end();
   }
 
-  private send(message: any): void {
+  private send(child: Child, message: any): void {
+    child.process?.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+  }
+
+  private started(): Child {
+    if (this.child !== null) return this.child;
+    const [program, ...words] = PACKAGE.command;
+    const child: Child = { process: null, waiting: new Map(), rest: "" };
+    this.child = child;
     try {
-      this.started().stdin.write(JSON.stringify(message) + "\n");
+      child.process = spawn(program, [...words, "serve"], { stdio: ["pipe", "pipe", "ignore"] });
     } catch (error) {
-      this.ended(`${PACKAGE.command.join(" ")} cannot be started: ${error}`);
+      queueMicrotask(() => this.ended(child, `${program} cannot be started: ${error}`));
+      return child;
+    }
+    child.process.stdout.setEncoding("utf8");
+    child.process.stdout.on("data", (text: string) => this.read(child, text));
+    child.process.stdin.on("error", () => undefined); // its end says so too
+    child.process.on("error", (error: Error) => this.ended(child, `${program} cannot be started: ${error.message}`));
+    child.process.on("exit", (code: number | null, signal: string | null) =>
+      this.ended(child, `history-recall ended with ${code ?? signal} in the middle of the call; the next call starts it again`),
+    );
+    child.process.unref?.();
+    return child;
+  }
+
+  private read(child: Child, text: string): void {
+    const lines = (child.rest + text).split("\n");
+    child.rest = lines.pop() ?? "";
+    for (const line of lines) {
+      let message: any;
+      try {
+        message = JSON.parse(line);
+      } catch {
+        continue; // no message of ours
+      }
+      this.take(child, message);
     }
   }
 
-  private started(): any {
-    if (this.process === null) {
-      const [program, ...words] = PACKAGE.command;
-      const child = spawn(program, [...words, "serve"], { stdio: ["pipe", "pipe", "ignore"] });
-      child.stdout.setEncoding("utf8");
-      child.stdout.on("data", (text: string) => this.read(text));
-      child.stdin.on("error", () => undefined);
-      child.on("error", (error: Error) => this.ended(`${program} cannot be started: ${error.message}`));
-      child.on("exit", (code: number) => this.ended(`${program} ended with ${code}`));
-      child.unref?.();
-      this.process = child;
-    }
-    return this.process;
-  }
-
-  private read(text: string): void {
-    const lines = (this.rest + text).split("\n");
-    this.rest = lines.pop() ?? "";
-    for (const line of lines) this.take(JSON.parse(line));
-  }
-
-  private take(message: any): void {
-    if (message.method === "progress") return this.waiting.get(message.params.id)?.progress?.(message.params);
-    const call = this.waiting.get(message.id);
+  private take(child: Child, message: any): void {
+    if (message?.method === "progress") return child.waiting.get(message.params.id)?.progress?.(message.params);
+    const call = child.waiting.get(message?.id);
     if (!call) return;
-    this.waiting.delete(message.id);
+    child.waiting.delete(message.id);
     if (message.error) call.reject(new Error(message.error.message));
     else call.resolve(message.result);
   }
 
-  private ended(reason: string): void {
-    this.process = null;
-    this.rest = "";
-    for (const call of this.waiting.values()) call.reject(new Error(reason));
-    this.waiting.clear();
+  private ended(child: Child, reason: string): void {
+    if (this.child === child) this.child = null;
+    for (const call of child.waiting.values()) call.reject(new Error(reason));
+    child.waiting.clear();
   }
 }
 

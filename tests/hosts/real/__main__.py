@@ -144,6 +144,7 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
     _recalls(program, home, model)
     _begins_with_the_brief(program, home, model)
     _answers_slash(program, home)
+    _holds(program, home)
     _moves(program, home)
     _moves_itself(program, home)
     _is_not_indexed_again(home)
@@ -158,6 +159,15 @@ def _answers_slash(program: Program, home: Home) -> None:
     said = home.run(program.slash)
     if "text index" not in said or (program.skill and PRINTED not in said):
         raise Failed(f"`/history-recall status` was not answered: {said[-1000:]}")
+
+
+def _holds(program: Program, home: Home) -> None:
+    """What stands between the program and our process: the process may be killed in mid-call."""
+    if program.bridge is not None:
+        *command, package = program.bridge
+        if "the bridge holds" not in (said := home.run([*command, str(home.folder / package)])):
+            raise Failed(f"the bridge does not hold: {said[-800:]}")
+        _say(f"{program.name}: its process was killed in mid-call; the calls ended, the next ones were answered")
 
 
 def _moves(program: Program, home: Home) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 Environment = dict[str, str]
 INSTALL_SECONDS = 1800
+BRIDGE = str(Path(__file__).with_name("bridge.ts"))
 
 
 class CannotInstall(Exception):
@@ -33,7 +34,7 @@ class Program:
     server's instructions. `resumed`: the command that a hit gives, with a text
     said in it without a terminal. `loaded`: commands of its own that see our package, and what they then say. `brief`:
     it can begin a conversation with the brief. `moved_itself`: what the move of the running conversation says of its
-    directory, with {folder} in it.
+    directory, with {folder} in it. `bridge`: what runs a script against our installed package (a path in the home).
     """
 
     name: str
@@ -53,6 +54,7 @@ class Program:
     loaded: tuple[tuple[tuple[str, ...], str], ...] = ()
     brief: bool = False
     moved_itself: str | None = None
+    bridge: tuple[str, str, str] | None = None
 
     def folder(self, cache: Path) -> Path:
         """Where its commands are, once it is installed."""
@@ -239,6 +241,7 @@ PROGRAMS: tuple[Program, ...] = (
         slash=("omp", "--model", "scripted/scripted", "-p", "/history-recall status", "--no-lsp", "--auto-approve"),
         brief=True,
         moved_itself="`/move {folder}`",
+        bridge=("bun", BRIDGE, ".omp/agent/extensions/history-recall.ts"),
     ),
     Program(
         "pi",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .redactor import Redactor
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 
 __all__ = ["RULES_VERSION", "Redactor", "redact_text"]
 

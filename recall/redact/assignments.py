@@ -50,6 +50,8 @@ _SETTING = frozenset(
     "setx env arg setenv set config configure put add create login machine default psk add_user export define #define "
     "%define let user username # secret secrets alias".split()
 )
+_ASKED_FOR = re.compile(r" (?:for|of|to|on) [^\n]{1,120}?[?:>›❯»]")
+_ASKING = tuple(s for s in rules.SYNTAXES if s.name in ("prompt that asks", "question that asks"))
 _BESIDE_WORD_THAT_SETS = tuple(s for s in rules.SYNTAXES if s.name.startswith("spaced"))
 # The words that can begin what joins a name and a value in a sentence.
 _JOINING = frozenset(re.findall(r"[^\W\d_]+", rules.FIRST_WORDS.lower()))
@@ -184,7 +186,8 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
         if turned is not None and accept(turned["v"], name, "weak", True):
             return Span(turned.start("v"), turned.end("v"), name.kind, WEIGHT)
     plain_word = _PLAIN_WORD_NEXT.match(text, end) is not None
-    for syntax in _syntaxes(rules.GROUPS.get(text[end : end + 1], ""), near, plain_word):
+    asked = plain_word and _ASKED_FOR.match(text, end) is not None
+    for syntax in _syntaxes(rules.GROUPS.get(text[end : end + 1], ""), near, plain_word, asked):
         joined = syntax.join.match(text, end)
         if joined is None or (syntax.name == "spaced, quoted" and word.lower() in sentences.VERBS_TOO):
             continue
@@ -217,13 +220,15 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     return sentences.find(text, start, end, name)
 
 
-def _syntaxes(group: str, near: str, plain_word: bool) -> tuple[rules.Syntax, ...]:
+def _syntaxes(group: str, near: str, plain_word: bool, asked: bool) -> tuple[rules.Syntax, ...]:
     """The syntaxes worth trying: nearly every word of prose and code is told from a name by its nearest neighbours."""
     if not plain_word or near[-1:] not in _SPACES:
         return _BY_GROUP[group]
     said = [word.lstrip("\"'`").lower() for word in near.split()[-2:]]
     sets = any(word in _SETTING or word.startswith(("-", "wifi-sec.")) for word in said)
-    return _BESIDE_WORD_THAT_SETS if sets else ()
+    if sets:
+        return _BESIDE_WORD_THAT_SETS
+    return _ASKING if asked else ()
 
 
 def _needs_no_sentence(text: str, start: int, end: int) -> bool:
@@ -286,7 +291,7 @@ def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | Non
     if syntax.stop:
         cut = min((at for at in (value.find(mark) for mark in syntax.stop) if at >= 0), default=len(value))
         value = value[:cut]
-    value = value.rstrip(".,;:!?" if syntax.proof != "line" else ",;:")
+    value = value.rstrip(",;:" if syntax.proof == "line" or syntax.name == "prompt that asks" else ".,;:!?")
     return start + len(value) if value else None
 
 

@@ -4,7 +4,7 @@ import re
 
 from .rule import BOUNDARY, Rule
 from .rules_vendor import _END, A, D, X, _form, _token
-from .values import dense, entropy, mixed
+from .values import dense, entropy, has_digit, has_letter, is_public_id, issued, mixed
 
 
 def _path_key(value: str) -> bool:
@@ -17,7 +17,68 @@ def _path_key(value: str) -> bool:
     )
 
 
+# Prefixes that no word ends with: a token with one of them is one also where it is glued to a word, or broken by a line.
+_DISTINCT = (
+    "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glptt- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk_live_ sk_test_ "
+    "rk_live_ rk_test_ whsec_ xoxb- xoxp- xoxa- xoxr- xoxs- xapp- npm_ pypi- dckr_pat_ rubygems_ dop_v1_ doo_v1_ shpat_ shpss_ lin_api_ "
+    "figd_ sntrys_ glsa_ nvapi- pplx- gsk_ xai- tskey- hvs. GOCSPX- PMAK- sq0atp- NRAK- ATATT3x AIza pscale_tkn_ nfp_ sbp_ apify_api_"
+)
+_ANY_DISTINCT = "|".join(map(re.escape, _DISTINCT.split()))
+# So long are the tokens that have one length: what stands on the line below a whole one is something else.
+_CUT = r"(?:gh[pousr]_[A-Za-z0-9]{0,35}|npm_[A-Za-z0-9]{0,35}|AIza[A-Za-z0-9_\-]{0,34}|glpat-[A-Za-z0-9_\-]{0,19}|sk-or-v1-[0-9a-f]{0,63}|dop_v1_[0-9a-f]{0,63})"
+_BREAK = r"[ \t]{0,2}\\?(?:\r?\n|(?:\\r)?\\n){1,2}[ \t>|+]{0,8}"
+
+
+def _broken(value: str) -> bool:
+    """A token with a line end in it: its last part is no word, no name and no id of something else."""
+    first, *_, last = re.split(r"(?:\\[rn]|[\s>|+\\])+", value)
+    return len(first) + len(last) >= 24 and rest_of_token(last)
+
+
+_WORD_IN = re.compile(r"[a-z]{5}|[A-Z][a-z]{3,}[A-Z_\-]")
+
+
+def rest_of_token(value: str) -> bool:
+    return (
+        len(value) >= 5
+        and (issued(value) or (has_digit(value) and has_letter(value) and len(value) < 24 and not value.isupper()))
+        and not is_public_id(value)
+        and dense(value * 3 if len(value) < 12 else value)
+        and re.fullmatch(r"[A-Za-z]+[0-9]{1,4}|[0-9]+[A-Za-z]{1,2}|v?[0-9][\w.\-]{0,8}|[a-z]+(?:[_-][a-z0-9]+)*", value)
+        is None
+    )
+
+
 FORM_RULES: tuple[Rule, ...] = (
+    _form(
+        "token glued to a word",
+        "glued-token",
+        _DISTINCT,
+        rf"(?<=[A-Za-z0-9])(?P<v>(?:{_ANY_DISTINCT})[A-Za-z0-9_\-]{{20,}}(?<!-))",
+        lambda v: dense(v) and mixed(v),
+    ),
+    _form(
+        "aws id glued to a word",
+        "aws-access-key",
+        "AKIA ASIA",
+        r"(?<=[a-z_])(?P<v>A[KS]IA[A-Z0-9]{16})" + _END,
+        has_digit,
+    ),
+    _form(
+        "token over the end of a line",
+        "broken-token",
+        _DISTINCT,
+        rf"(?P<v>(?:{_CUT}|(?!gh[pousr]_|npm_|AIza|glpat-|sk-or-v1-|dop_v1_)(?:{_ANY_DISTINCT})[A-Za-z0-9_\-]{{0,100}}){_BREAK}[A-Za-z0-9_\-]{{5,120}}+)(?=[\s\"'`,;)]|$|\\n)",
+        _broken,
+    ),
+    _form(
+        "rest of a token on the next line",
+        "token-rest",
+        "-token# -key# -session#",
+        r"\[REDACTED:[a-z0-9\-]{2,30}(?:-token|-key|-session)#[0-9]{1,5}\]" + _BREAK + r"(?P<v>[A-Za-z0-9_\-]{10,120}+)(?=[\"'`]|[ \t]*(?:\r?\n|$|\\n))",
+        lambda v: issued(v) and rest_of_token(v) and _WORD_IN.search(v) is None,
+        back=45,
+    ),
     _form("ledger key in bech32", "ledger-key", "nsec1", BOUNDARY + r"(?P<v>nsec1[02-9ac-hj-np-z]{50,}+)"),
     _token("runpod-key", "rpa_", A + "{24,}+"),
     _token("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{60,}+={0,2}", mixed, "bedrock, short"),

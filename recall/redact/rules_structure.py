@@ -43,6 +43,13 @@ GROUPS = {
 }  # fmt: skip
 
 
+# What a program asks for at the beginning of a line, and for whom.
+_ASKED_FOR = (
+    r"(?:\s(?:for|of|to|on)\s[\w.@\-'/]{1,60}(?:\s[\w.@\-']{1,40}){0,2}?)?(?:\s?[\[(][^\[\]()\n]{0,30}[\])])?\s?"
+)
+_AT_PROMPT = re.compile(r"^[ \t]{0,8}(?:[?>!$✔] )?(?:[A-Za-z]\w{0,12}[ ]){0,4}[A-Za-z_\-]{0,20}$")
+
+
 @dataclass(frozen=True, slots=True)
 class Syntax:
     """``join`` runs from the end of the name to the beginning of the value; a group ``q`` is the opening quote."""
@@ -292,6 +299,20 @@ SYNTAXES: tuple[Syntax, ...] = (
         _join(r">[ \t]{1,4}(?=\S{3,200}[ \t]*(?:\r?\n|$))"),
         "sign",
         re.compile(r"^[ \t]{0,8}(?:[A-Za-z]\w{0,12}[ ]){0,3}[A-Za-z_\-]{0,20}$"),
+    ),
+    Syntax(
+        "prompt that asks",
+        "so",
+        _join(rf"{_ASKED_FOR}[?:]?[ \t]{{0,4}}[>›❯»][ \t]{{1,4}}(?=\S{{3,200}}[ \t]*(?:\r?\n|$))"),
+        "weak",
+        _AT_PROMPT,
+    ),
+    Syntax(
+        "question that asks",
+        "so",
+        _join(rf"{_ASKED_FOR}\?:?[ \t]{{1,4}}(?=\S{{3,200}}[ \t]*(?:\r?\n|$))"),
+        "sign",
+        _AT_PROMPT,
     ),
     Syntax("columns", "sqo", _join(r"(?:[ ]{2,80}|\t{1,8}[ ]{0,8}|,(?=\S))(?P<q>\")?"), "column"),
 )

@@ -2,7 +2,7 @@
 
 from .rule import BOUNDARY, Rule
 from .rules_vendor import _END, A, D, W, _form, _token
-from .values import dense, mixed
+from .values import dense, issued, mixed
 
 _B64 = r"[A-Za-z0-9_\-]"
 
@@ -206,6 +206,63 @@ MORE_VENDOR_RULES: tuple[Rule, ...] = (
     _token("monday-token", "mondaytoken_", W + "{20,}+"),
     _token("todoist-token", "tdt_", A + "{20,}+"),
     _token("freshdesk-key", "fdk_", A + "{16,}+"),
+    # builds, costs, tunnels, agents
+    _token("infracost-key", "ico-", A + "{20,}+", dense),
+    _token("confluent-secret", "cflt", r"[A-Za-z0-9+/]{30,}+={0,2}", dense),
+    _token("wakatime-key", "waka_", r"[0-9a-f]{8}-[0-9a-f\-]{16,}+"),
+    _token("zuplo-key", "zpka_", W + "{24,}+"),
+    _token("apify-token", "apify_api_ apify_proxy_", A + "{20,}+"),
+    _token("intra42-secret", "s-s4t2ud- u-s4t2ud-", "[0-9a-f]{32,}+"),
+    _token("openshift-token", "sha256~", D + "{40,}+"),
+    _token("scalingo-token", "tk-us- tk-eu-", D + "{40,}+", dense),
+    _token("settlemint-token", "sm_pat_ sm_aat_ sm_sat_", A + "{16,}+"),
+    _token("octopus-key", "API-", "[A-Z0-9]{25,}+" + _END, dense),
+    _token("trigger-key", "tr_dev_ tr_prod_ tr_stg_ tr_pat_", A + "{16,}+", dense),
+    _token("unkey-key", "unkey_", W + "{20,}+", dense),
+    _token("daytona-key", "dtn_", "[0-9a-f]{32,}+"),
+    _token("deno-token", "ddp_ ddo_ ddw_", A + "{30,}+", dense),
+    _token("xata-key", "xau_", A + "{24,}+", dense),
+    _token("axiom-token", "xaat- xapt-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
+    _token("brave-key", "BSA", D + "{26,30}" + _END, dense),
+    _token("cartesia-key", "sk_car_", D + "{16,}+", dense),
+    _token("onesignal-key", "os_v2_app_ os_v2_org_", "[a-z0-9]{60,}+"),
+    _token("honeybadger-token", "hbp_ hba_", A + "{30,}+", dense),
+    _token("rootly-key", "rootly_", "[0-9a-f]{40,}+"),
+    _token("sanity-token", "sk", A + "{120,}+", dense),
+    _token("polar-token", "polar_pat_ polar_oat_ polar_whs_ polar_at_u_", A + "{20,}+", dense),
+    _token("creem-key", "creem_", A + "{18,}+", dense),
+    _token("jsr-token", "jsrp_", A + "{30,}+", dense),
+    _token("stytch-secret", "secret-live- secret-test-", D + "{24,}+", dense),
+    _token("ngrok-key", "ngrok_api_", W + "{30,}+", dense),
+    _form(
+        "ngrok authtoken",
+        "ngrok-token",
+        "2",
+        BOUNDARY + r"(?P<v>[12][A-Za-z0-9]{26}_[0-9][A-Za-z0-9]{19,21})" + _END,
+        dense,
+    ),
+    _token("depot-token", "depot_project_ depot_user_ depot_org_", A + "{30,}+", dense),
+    _form(
+        "deepl", "deepl-key", ":fx", r"(?<![\w\-])(?P<v>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}:fx)(?!\w)", back=36
+    ),
+    _token("anyscale-key", "esecret_", A + "{20,}+", dense),
+    _token("aiven-token", "aivenv2_", A + "{30,}+", dense),
+    _token("coze-token", "pat_", A + "{50,}+", dense),
+    _token("dify-key", "app- dataset-", A + "{24}" + _END, lambda v: dense(v) and v.lower() != v and v.upper() != v),
+    _token("context7-key", "ctx7sk-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
+    _token("cursor-key", "crsr_", "[0-9a-f]{40,}+", name="cursor, new"),
+    _token("devin-key", "apk_user_", A + "{40,}+", dense),
+    _token("inngest-key", "signkey-prod- signkey-test- signkey-branch-", "[0-9a-f]{32,}+"),
+    _token("workato-token", "wrkaus- wrkaeu- wrkaap-", r"[A-Za-z0-9_.\-]{40,}+", dense),
+    _form(
+        "prefix that says what it is",
+        "api-token",
+        "_api_ _sk_ _pat_ _oat_ _key_ _apikey_ _secret_ _token_ -sk- -pat- -api-key- -secret-",
+        r"(?<![A-Za-z0-9_\-])(?P<v>[a-z][a-z0-9]{1,15}(?:_(?:api|sk|pat|oat|key|apikey|secret|token)_|-(?:sk|pat|api-key|secret)-)"
+        r"(?:[a-z0-9]{1,8}_)?[A-Za-z0-9]{20,120}+)(?![A-Za-z0-9_\-])",
+        lambda v: issued(v.replace("-", "_").rsplit("_", 1)[-1]),
+        back=17,
+    ),
     # standing in dots
     _form(
         "json web token",

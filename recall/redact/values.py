@@ -139,6 +139,12 @@ def dense(value: str) -> bool:
     return has_digit(value) and has_letter(value) and entropy(value[-80:]) > 2.9 and not _wordy(value)
 
 
+def issued(value: str) -> bool:
+    """Letters in both cases and digits all over it: no name, no number, no digest of a file."""
+    digits = sum(map(str.isdigit, value))
+    return digits >= 2 and value.lower() != value and value.upper() != value and entropy(value[-80:]) > 3.5
+
+
 def _wordy(value: str) -> bool:
     """Words put together with dashes, underscores or dots: an identifier, a slug, a model's name."""
     parts = [part for part in _SEPARATORS.split(value) if part]

@@ -78,6 +78,7 @@ def test_each_syntax_reads_a_value() -> None:
         "DB_PASSWORD%3Dx9Yfoo1q",
         'name="password"\r\n\r\nx9Yfoo1q\r\n',
         "the password:\nx9Yfoo1q\n",
+        "Enter password for root? x9Yfoo1q",
         "kubectl config set-credentials x --password 'x9Yfoo1q'",
         'password "x9Yfoo1q"',
         "&lt;password&gt;x9Yfoo1q&lt;/password&gt;",

@@ -103,7 +103,8 @@ def rebind(run: Run, here: Here, project: str, folder: str | None, *, write_mark
             marker.write(Path(target.path), chosen.marker)
         _add(connection, profile_no, chosen, target, run.clock())
         bump_generation(connection, profile_no)
-    removed, left = _without_marker([path for path in before if not _same(path, target.path)], chosen.marker)
+        # Before it is committed: a run that dies here is done once more, and the old binding leads there until then.
+        removed, left = _without_marker([path for path in before if not _same(path, target.path)], chosen.marker)
     bound = {"folder": target.path, "marker": target.marker is not None, "conversations": 0}
     return _head(chosen) | bound | {"markers_removed": removed, "markers_left": left}
 

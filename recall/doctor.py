@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from recall import conversations
-from recall.index import fulltext
+from recall import conversations, journal
+from recall.index import fulltext, tombstones
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.settings import Settings
 
@@ -29,7 +29,7 @@ def doctor(settings: Settings, database: Database, *, deep: bool = False) -> dic
     checks = [_exists(database), _hosts(settings, database)]
     if database.exists:
         checks += [_journal(database), _permissions(database), _integrity(database, deep=deep)]
-        checks += [_text_index(settings, database), _foreign_keys(database)]
+        checks += [_text_index(settings, database), _foreign_keys(database), _forgotten(database)]
         if deep:
             checks.append(_quotes(settings, database))
     return {"ok": all(check.ok is not False for check in checks), "checks": [check.as_json() for check in checks]}
@@ -82,6 +82,19 @@ def _foreign_keys(database: Database) -> Check:
     with database.read() as connection:
         found = connection.execute("PRAGMA foreign_key_check").fetchmany(5)
     return Check("references", not found, "every row has what it refers to" if not found else f"{len(found)} dangling")
+
+
+def _forgotten(database: Database) -> Check:
+    """A backup from before something was forgotten holds it: a run that was killed did not come to take it away."""
+    with database.read() as connection:
+        last = tombstones.latest(connection)
+    if last is None:
+        return Check("forgotten", None, "nothing was forgotten")
+    older = [path.name for path in journal.backups(database.path) if path.stat().st_mtime_ns < last * 1_000_000]
+    if not older:
+        return Check("forgotten", True, "no backup holds what was forgotten")
+    hint = "forget it once more: `history-recall forget` takes the backups away"
+    return Check("forgotten", False, f"{len(older)} backups are older than what was forgotten", hint)
 
 
 def _text_index(settings: Settings, database: Database) -> Check:

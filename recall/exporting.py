@@ -5,6 +5,7 @@ A conversation comes with its transcript: the entries of its active branch as `r
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -15,7 +16,7 @@ from typing import Any
 from recall import browser
 from recall.browser import BrowseRequest
 from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
-from recall.errors import ArgumentError
+from recall.errors import ArgumentError, RecallError, StateError
 from recall.index import catalogue, reads
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.redact import RULES_VERSION
@@ -220,10 +221,26 @@ def _plain(text: str) -> str:
 
 
 def _write(output: str, text: str) -> str:
+    """Write a new file whole, or none."""
     path = Path(os.path.abspath(os.path.expanduser(output)))
     try:
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except OSError as error:
-        raise ArgumentError("usage", f"{path} cannot be written: {error.strerror}", "name a new file") from error
+        raise _unwritten(path, error) from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _unwritten(path, error) from error
+        raise
     return str(path)
+
+
+def _unwritten(path: Path, error: OSError) -> RecallError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StateError("disk_full", f"No space left while writing {path}; it was removed again", "free some space")
+    return ArgumentError("usage", f"{path} cannot be written: {error.strerror}", "name a new file")

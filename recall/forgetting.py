@@ -2,8 +2,9 @@
 
 One transaction takes out all that was made of it and leaves a tombstone, so that no run brings it back until
 `--unforget`. Afterwards the log is brought into the file, and the files are searched for words that only the forgotten
-had; what is left in free pages makes the file be written anew. Backups of ours hold the same text and go too. The log
-in the host's store is the user's own and stays.
+had; what is left in free pages makes the file be written anew. Backups of ours hold the same text and go too. Where
+that was cut short, forgetting it once more does the rest: the words to look for are gone then, so the file is written
+anew. The log in the host's store is the user's own and stays.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from recall import conversations, journal, scope, timewindow
 from recall.errors import ArgumentError, SourceError
@@ -79,15 +79,15 @@ def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
         found = _targets(connection, profile_no, here, wanted, unindexed)
         now = run.clock()
+        gone = tombstones.all_of(connection, profile_no)
+        again = any((target.host, target.identity) in gone for target in found)
         for target in found:
             identity = target.conversation_id or f"{target.host}:{target.identity}"
             tombstones.put(connection, profile_no, target.host, target.identity, identity, now)
         numbers = [target.number for target in found if target.number is not None]
         done = forget.erase(connection, profile_no, numbers, now) if numbers else Erased(proved=True)
         bump_generation(connection, profile_no)
-    removed = _backups(run.database)
-    for path in removed:
-        Path(path).unlink(missing_ok=True)
+    removed, left = _without_backups(run.database) if found else ([], [])
 
     # Loaded here: the commands that only look need no part of the road to a model.
     from recall.retelling import retell_topics
@@ -98,7 +98,7 @@ def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
         "layers": dict(done.rows),
         "topics": done.topics,
         "backups": removed,
-        "proof": _proof(run.database, done),
+        "proof": _proof(run.database, done, left, anew=again),
         "words": retell_topics(run, profile_no, done.topics).as_json(),
     }
 
@@ -114,14 +114,17 @@ def unforget(run: Run, conversation: str) -> dict[str, object]:
     return {"unforgotten": names}
 
 
-def _proof(database: Database, done: Erased) -> dict[str, object]:
-    """What was looked at afterwards, and what was found. `pending`: another process holds the log."""
+def _proof(database: Database, done: Erased, backups: Sequence[str], *, anew: bool) -> dict[str, object]:
+    """What was looked at afterwards, and what was found. `pending`: another process holds the log.
+
+    `backups` could not be removed. `anew`: it was forgotten before, and nothing tells what that run may have left.
+    """
     words = residue.sample(done.distinct)
     whole = database.checkpoint()
     with database.read() as connection:
         left = residue.left_over(connection, database.path, words)
     rewritten = False
-    if left or not whole:
+    if left or not whole or anew:
         rewritten = database.vacuum()
         whole = whole or rewritten
         with database.read() as connection:
@@ -132,7 +135,8 @@ def _proof(database: Database, done: Erased) -> dict[str, object]:
         "left_over": left,
         "rewritten": rewritten,
         "pending": not whole,
-        "ok": done.proved and not left and whole,
+        "backups_left": list(backups),
+        "ok": done.proved and not left and whole and not backups,
     }
 
 
@@ -159,6 +163,9 @@ def _targets(
         row = reads.conversation(connection, profile_no, wanted.conversation, None)
         if row is None and unindexed is not None:
             return [unindexed]
+        if row is None and (gone := tombstones.named(connection, profile_no, wanted.conversation)) is not None:
+            names = (gone["host"], gone["host_conversation_id"], gone["conversation_id"])
+            return [_Target(*names, number=None, title=None, last_active_at=None)]
         if row is None:
             message = f"There is no conversation {wanted.conversation!r} in this profile"
             raise ArgumentError("not_found", message, "`history-recall conversations` lists them")
@@ -212,9 +219,21 @@ def _layers(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str,
     return counts
 
 
+def _without_backups(database: Database) -> tuple[list[str], list[str]]:
+    """Remove the backups: those that went, and those that could not be removed."""
+    removed: list[str] = []
+    left: list[str] = []
+    for path in journal.backups(database.path):
+        try:
+            path.unlink(missing_ok=True)
+            removed.append(str(path))
+        except OSError:
+            left.append(str(path))
+    return removed, left
+
+
 def _backups(database: Database) -> list[str]:
-    folder = journal.folder_of(database.path, "backups")
-    return sorted(str(path) for path in folder.glob("*.db")) if folder.is_dir() else []
+    return [str(path) for path in journal.backups(database.path)]
 
 
 def _shown(target: _Target) -> dict[str, object]:

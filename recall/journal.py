@@ -57,6 +57,12 @@ def folder_of(database: Path, kind: str) -> Path:
     return database.with_name(f"{database.name}.{kind}")
 
 
+def backups(database: Path) -> list[Path]:
+    """The backups that are there."""
+    folder = folder_of(database, "backups")
+    return sorted(folder.glob("*.db")) if folder.is_dir() else []
+
+
 def write(path: Path, journal: Journal) -> None:
     """Write a journal whole, and to the disk."""
     fresh = path.with_suffix(".new")
@@ -74,7 +80,7 @@ def read(argument: str, database: Path) -> tuple[Path, Journal]:
         if path.is_file():
             try:
                 return path, _journal(json.loads(path.read_text(encoding="utf-8")))
-            except (ValueError, KeyError, TypeError) as error:
+            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 raise ArgumentError("not_found", f"{path} is no journal of ours", "see `project assign`") from error
     raise ArgumentError("not_found", f"There is no journal {argument!r}", "`project assign` names it")
 
@@ -82,7 +88,28 @@ def read(argument: str, database: Path) -> tuple[Path, Journal]:
 def _journal(value: dict[str, Any]) -> Journal:
     if value["version"] != VERSION:
         raise ValueError(value["version"])
-    changes = tuple(Change(c["conversation_id"], tuple(c["before"]), tuple(c["after"])) for c in value["changes"])
-    bindings = tuple((kind, key, project_id) for kind, key, project_id in value["bindings"])
-    numbers = (int(value["generation_before"]), int(value["generation_after"]))
-    return Journal(value["profile"], int(value["at"]), tuple(value["created"]), bindings, changes, *numbers)
+    changes = tuple(
+        Change(_word(c["conversation_id"]), _side(c["before"]), _side(c["after"])) for c in value["changes"]
+    )
+    bindings = tuple((_word(kind), _word(key), _word(project_id)) for kind, key, project_id in value["bindings"])
+    numbers = (_count(value["generation_before"]), _count(value["generation_after"]))
+    created = tuple(map(_word, value["created"]))
+    return Journal(_word(value["profile"]), _count(value["at"]), created, bindings, changes, *numbers)
+
+
+def _side(value: Any) -> tuple[str | None, str]:
+    project, why = value
+    return None if project is None else _word(project), _word(why)
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    value.encode("utf-8")  # ValueError for what no database takes
+    return value
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**53:
+        raise ValueError(value)
+    return value

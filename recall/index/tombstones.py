@@ -53,13 +53,25 @@ def confirm_id(connection: sqlite3.Connection, profile_no: int, host: str, ident
 
 def confirm_name(connection: sqlite3.Connection, profile_no: int, name: str) -> None:
     """The same, by whatever `drop` takes: our id is known to nothing else once the conversation is forgotten."""
-    row = connection.execute(
-        """SELECT host, host_conversation_id FROM tombstones WHERE profile_no = ? AND ? IN
+    row = named(connection, profile_no, name)
+    if row is not None:
+        raise _forgotten(row["host"], row["host_conversation_id"])
+
+
+def named(connection: sqlite3.Connection, profile_no: int, name: str) -> sqlite3.Row | None:
+    """What was forgotten under a name that `drop` takes."""
+    row: sqlite3.Row | None = connection.execute(
+        """SELECT host, host_conversation_id, conversation_id FROM tombstones WHERE profile_no = ? AND ? IN
              (conversation_id, host_conversation_id, host || ':' || host_conversation_id)""",
         (profile_no, name),
     ).fetchone()
-    if row is not None:
-        raise _forgotten(row["host"], row["host_conversation_id"])
+    return row
+
+
+def latest(connection: sqlite3.Connection) -> int | None:
+    """When something was forgotten last, in any profile of the index."""
+    row = connection.execute("SELECT max(forgotten_at) FROM tombstones").fetchone()
+    return None if row[0] is None else int(row[0])
 
 
 def _forgotten(host: str, identity: str) -> SourceError:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,3 +107,59 @@ def test_a_record_leads_to_the_project_its_folder_is_bound_to(person: Person, re
 
 def test_a_host_without_records_is_named(person: Person) -> None:
     assert person.refused("project", "assign", "--from-host", "omp") == "usage"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda j: j | {"version": 2},
+        lambda j: j | {"profile": None},
+        lambda j: j | {"created": [1]},
+        lambda j: j | {"generation_before": 2**70},
+        lambda j: j | {"generation_after": "1"},
+        lambda j: j | {"changes": [{"conversation_id": "c", "before": [], "after": [None, "none"]}]},
+        lambda j: j | {"changes": [{"conversation_id": "\ud800", "before": [None, "x"], "after": [None, "none"]}]},
+        lambda j: j | {"bindings": [["folder", 1, "p"]]},
+        lambda j: [],
+    ],
+)
+def test_what_is_no_journal_of_ours_undoes_nothing(
+    person: Person, records: list[HostProject], monkeypatch: pytest.MonkeyPatch, damage: Callable[[Any], Any]
+) -> None:
+    indexed_before(person, monkeypatch)
+    path = Path(person.done("project", "assign", "--from-host", "pi")["journal"])
+    before = dump(person.database)
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
+    assert person.refused("project", "revert", path) == "not_found"
+    assert dump(person.database) == before
+    assert path.exists()
+    assert person.refused("project", "revert", "../../../etc/passwd") == "not_found"
+
+
+def test_revert_after_much_has_changed(
+    person: Person, records: list[HostProject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came since stays: a conversation, a folder, a name; what was forgotten does not come back."""
+    indexed_before(person, monkeypatch)
+    done = person.done("project", "assign", "--from-host", "pi")
+    heron, stork = (row["project_id"] for row in done["projects"])
+    person.talks("later001", person.folder("heron"), "anchor")
+    person.index()
+    person.done("project", "rename", stork, "Crane")
+    person.done("forget", "pi:folder01")
+    person.done("project", "bind", person.folder("new"), "--project", "Crane", "--no-marker")
+    revision = person.done("status")["revision"]
+    reverted = person.done("project", "revert", done["journal"])
+    assert (reverted["reverted"], len(reverted["kept"])) == (1, 1)
+    assert person.places() == {
+        "named001": (None, "none"),
+        "nobody01": (None, "none"),
+        "other001": (None, "none"),
+        "moved001": (None, "moved"),
+        "later001": (heron, "folder"),
+    }
+    left = {one["project_id"]: one for one in person.done("project", "list")["projects"]}
+    assert left[heron]["bindings"] == []
+    assert [one["path"] for one in left[stork]["bindings"]] == [str(person.folder("new"))]
+    assert person.done("status")["revision"] > revision
+    assert person.done("doctor", "--deep")["ok"]

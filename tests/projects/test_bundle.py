@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.indexing.product import Log
 from tests.projects.person import Person
+from tests.shared import ROOT
 
 THINGS = ("gearbox", "rudder", "keel", "mast", "anchor", "winch", "compass", "bilge", "galley", "tiller")
 ASKED = [f"{first} {second}" for first in THINGS for second in ("fails", "oil", "why", "want", "engine")]
@@ -156,3 +160,21 @@ def test_a_conversation_comes_with_its_transcript_and_every_entry_has_its_id(per
         short = person.done("export", name, "--format", form, "--no-transcript")["text"]
         assert "oil it" not in short
         assert name in short
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a limit on the size of files")
+def test_an_export_that_cannot_be_finished_leaves_no_piece(person: Person, tmp_path: Path) -> None:
+    import resource
+
+    filled(person)
+    target = tmp_path / "bundle.json"
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+    line = [sys.executable, "-m", "recall", "export", "--output", str(target), "--json"]
+    ran = subprocess.run(line, cwd=ROOT, capture_output=True, check=False, preexec_fn=limited)
+    assert ran.returncode != 0
+    assert "cannot be written" in json.loads(ran.stdout)["error"]["message"]
+    assert not target.exists()
+    assert person.done("export", "--output", target)["characters"] > 40_000

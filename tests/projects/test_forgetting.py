@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recall import forgetting
 from recall.errors import SourceError
 from recall.surfaces.cli import main
 from tests.indexing.product import Log
@@ -221,3 +222,40 @@ def test_a_word_of_the_schema_is_not_left_over(person: Person) -> None:
     person.write(Log("9abc0001", str(person.folder("app"))).talk([(words, "Nobody knows.")]))
     person.index()
     assert person.done("forget", "pi:9abc0001")["proof"]["left_over"] == {}
+
+
+def test_what_was_cut_short_is_done_by_forgetting_it_once_more(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process dies right after the transaction: by its id, with the log gone too, the rest is done."""
+    path = write(person, 0)
+    person.index()
+    name = person.done("search", WORDS[0])["conversations"][0]["conversation_id"]
+    folder = person.database.with_name("index.db.backups")
+    folder.mkdir()
+    (folder / "x.db").write_bytes(person.database.read_bytes())
+    os.utime(folder / "x.db", (1_000_000_000, 1_000_000_000))
+
+    def dies(database: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(forgetting, "_without_backups", dies)
+        assert person.run("forget", name)[0] == 1
+    path.unlink()
+    assert person.rows("SELECT count(*) FROM conversations") == [(0,)]
+    assert WORDS[0].encode() in everything(person)
+    (check,) = [one for one in person.run("doctor")[1]["checks"] if one["name"] == "forgotten"]
+    assert (check["ok"], "forget it once more" in check["hint"]) == (False, True)
+    done = person.done("forget", name)
+    assert (done["backups"], done["proof"]["ok"], done["proof"]["rewritten"]) == ([str(folder / "x.db")], True, True)
+    assert WORDS[0].encode() not in everything(person)
+    assert person.done("doctor")["ok"]
+    assert person.rows("SELECT count(*) FROM tombstones") == [(1,)]
+
+
+def test_a_backup_that_cannot_be_removed_is_named(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(person, 0)
+    person.index()
+    folder = person.database.with_name("index.db.backups")
+    (folder / "x.db").mkdir(parents=True)  # no file that could be unlinked
+    code, answer = person.run("forget", "pi:0abc0001")
+    assert (code, answer["proof"]["backups_left"], answer["proof"]["ok"]) == (1, [str(folder / "x.db")], False)

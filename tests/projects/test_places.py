@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
+from recall.errors import ArgumentError
 from recall.hosts import marker
 from recall.hosts.place import git_group
 from tests.projects.person import OMP, Person, a_repository, a_worktree
@@ -155,6 +159,66 @@ def test_anything_else_in_a_marker_means_not_bound_and_stays(person: Person, tex
     assert marker.read(str(app)) is None
     assert person.refused("project", "bind", app) == "bind_refused"
     assert (app / marker.NAME).read_text() == text
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "huge", "unreadable"])
+def test_a_marker_that_is_no_file_of_ours_means_not_bound_and_stays(person: Person, kind: str) -> None:
+    app, other = person.folder("app"), person.folder("other")
+    bound = person.done("project", "bind", other)
+    path = app / marker.NAME
+    if kind == "link":
+        path.symlink_to(other / marker.NAME)
+    elif kind == "dangling":
+        path.symlink_to(app / "nowhere")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "huge":
+        path.write_text((other / marker.NAME).read_text() + " " * 10_000_000)
+    else:
+        path.write_text((other / marker.NAME).read_text())
+        path.chmod(0)
+    before = path.lstat()
+    person.talks("pi000001", app, "gearbox")
+    person.index()
+    if kind == "unreadable" and marker.read(str(app)) is not None:
+        pytest.skip("this user reads everything")
+    assert person.places() == {"pi000001": (None, "none")}
+    assert person.refused("project", "bind", app) == "bind_refused"
+    assert (path.lstat().st_ino, path.lstat().st_size) == (before.st_ino, before.st_size)
+    assert not (app / "nowhere").exists()
+    assert person.done("project", "bind", app, "--no-marker")["project_id"] != bound["project_id"]
+
+
+def test_writers_of_a_marker_that_race_leave_one_and_never_a_piece(tmp_path: Path) -> None:
+    """Many at once with a project each: one wins, the others are told, and who reads sees nothing or all of it."""
+    uuids = [f"5f0c2c8e-2222-4222-8333-4444555566{n:02d}" for n in range(16)]
+    for round_ in range(10):
+        folder = tmp_path / str(round_)
+        folder.mkdir()
+        start = threading.Barrier(len(uuids) + 1)
+        won: list[str] = []
+
+        def write(uuid: str, folder: Path = folder, start: threading.Barrier = start, won: list[str] = won) -> None:
+            start.wait()
+            with contextlib.suppress(ArgumentError):
+                marker.write(folder, uuid)
+                won.append(uuid)
+
+        threads = [threading.Thread(target=write, args=(uuid,)) for uuid in uuids]
+        for thread in threads:
+            thread.start()
+        start.wait()
+        seen = set()
+        while any(thread.is_alive() for thread in threads):
+            with contextlib.suppress(FileNotFoundError):
+                seen.add((folder / marker.NAME).read_text())
+        for thread in threads:
+            thread.join()
+        assert len(won) == 1
+        assert [path.name for path in folder.iterdir()] == [marker.NAME]
+        assert seen <= {f"history-recall-project-v1: {won[0]}\n"}
 
 
 def test_the_marker_of_another_project_is_not_replaced(person: Person) -> None:

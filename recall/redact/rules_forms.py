@@ -35,7 +35,7 @@ def _broken(value: str) -> bool:
     return len(first) + len(last) >= 24 and rest_of_token(last)
 
 
-_WORD_IN = re.compile(r"[a-z]{5}|[A-Z][a-z]{3,}[A-Z_\-]")
+_WORD_IN = re.compile(r"[a-z]{7}|[A-Z][a-z]{3,}[A-Z_\-]")
 
 
 def rest_of_token(value: str) -> bool:

@@ -4,7 +4,7 @@ import re
 
 from .rule import BOUNDARY, Rule
 from .rules_vendor import _END, A, D, X, _form, _token
-from .values import dense, entropy, has_digit, has_letter, is_public_id, issued, mixed
+from .values import camel, dense, entropy, has_digit, has_letter, is_public_id, issued, mixed
 
 
 def _path_key(value: str) -> bool:
@@ -33,9 +33,6 @@ def _broken(value: str) -> bool:
     """A token with a line end in it: its last part is no word, no name and no id of something else."""
     first, *_, last = re.split(r"(?:\\[rn]|[\s>|+\\])+", value)
     return len(first) + len(last) >= 24 and rest_of_token(last)
-
-
-_WORD_IN = re.compile(r"[a-z]{7}|[A-Z][a-z]{3,}[A-Z_\-]")
 
 
 def rest_of_token(value: str) -> bool:
@@ -76,7 +73,7 @@ FORM_RULES: tuple[Rule, ...] = (
         "token-rest",
         "-token# -key# -session#",
         r"\[REDACTED:[a-z0-9\-]{2,30}(?:-token|-key|-session)#[0-9]{1,5}\]" + _BREAK + r"(?P<v>[A-Za-z0-9_\-]{10,120}+)(?=[\"'`]|[ \t]*(?:\r?\n|$|\\n))",
-        lambda v: issued(v) and rest_of_token(v) and _WORD_IN.search(v) is None,
+        lambda v: issued(v) and rest_of_token(v) and not camel(v),
         back=45,
     ),
     _form("ledger key in bech32", "ledger-key", "nsec1", BOUNDARY + r"(?P<v>nsec1[02-9ac-hj-np-z]{50,}+)"),

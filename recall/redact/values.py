@@ -241,11 +241,11 @@ def looks_random(value: str) -> bool:
         and not value.islower()
         and not value.isupper()
         and entropy(value) > 3.4
-        and not _camel(value)
+        and not camel(value)
     )
 
 
-def _camel(value: str) -> bool:
+def camel(value: str) -> bool:
     """An identifier in camel case: its humps are words, not single letters."""
     humps = _HUMP.findall(value)
     return len(humps) <= len(value) / 4 and max(map(len, humps), default=0) <= 14
@@ -274,7 +274,7 @@ def looks_secret(value: str) -> bool:
         return len(value) >= 6 and not _DATE.fullmatch(value) and not _FIGURES.fullmatch(value)
     if _SIGN.search(value) and has_letter(value):
         return len(value) >= 8 and _EXCLAIMED.fullmatch(value) is None and "(" not in value
-    return value.isalpha() and len(value) >= 16 and (not _camel(value) and not value.isupper())
+    return value.isalpha() and len(value) >= 16 and (not camel(value) and not value.isupper())
 
 
 @lru_cache(maxsize=4096)

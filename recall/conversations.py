@@ -25,6 +25,7 @@ from recall.index.listing import Chosen, Line
 from recall.index.stored import Stored
 from recall.scope import ANYWHERE, Here, Scope
 from recall.settings import Settings
+from recall.tiers import Tier
 from recall.timewindow import iso
 from recall.types import SourceRef, SourceWarning
 
@@ -106,7 +107,7 @@ class Row:
             raise TypeError("a row has a source, an indexed conversation, or both")
         return self.stored
 
-    def as_json(self, project_id: str | None = None) -> dict[str, object]:
+    def as_json(self, project_id: str | None, tier: Tier) -> dict[str, object]:
         header = self.listed.header if self.listed else None
         kept = self.stored
         identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
@@ -128,6 +129,7 @@ class Row:
             "title": (header.title if header else None) or (kept.title if kept else None),
             "cwd": header.cwd if header else (kept.cwd if kept else None),
             "project": project_id,
+            "tier": tier,
             "why_project": self.belonging[1],
             "copy_of": self.copy_of,
             "analysis": None if kept is None else "extractive" if kept.extractive else "model",
@@ -217,7 +219,10 @@ def conversations(
     return {
         **scope.as_json(),
         "in_scope": chosen.in_scope,
-        "conversations": [row.as_json(ids.get(row.belonging[0] or 0)) for row in page],
+        "conversations": [
+            row.as_json(ids.get(row.belonging[0] or 0), scope.tier_of(row.line.project_no, row.line.git_group))
+            for row in page
+        ],
         "total": chosen.total if cursor is None else None,
         "message": _message(len(found), chosen, page, scope),
         "warnings": [{"code": w.code, "message": w.message} for w in warnings],

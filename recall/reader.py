@@ -85,6 +85,7 @@ def read(
         return {
             "conversation_id": conversation["conversation_id"],
             **scope.as_json(),
+            "in_scope": scopes.covered(connection, conversation["profile_no"], here, scope),
             **scopes.belongs_of(connection, conversation["profile_no"], scope)(conversation),
             "host": conversation["host"],
             "host_conversation_id": conversation["host_conversation_id"],

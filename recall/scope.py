@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from recall.errors import ArgumentError
 from recall.hosts.place import NOWHERE, Place, git_group, place_of
-from recall.index import projects, reads
+from recall.index import catalogue, projects, reads
 from recall.index.attribution import Seen, attribute
 from recall.index.catalogue import EVERYWHERE, Within
 from recall.index.filters import Filters
@@ -68,15 +68,22 @@ class Scope:
 
     def tier(self, row: sqlite3.Row) -> Tier:
         """Where a row of `conversations` stands: in this project, in none, or in another."""
-        if self.holds(row):
+        return self.tier_of(row["project_no"], row["git_group"])
+
+    def tier_of(self, project_no: int | None, git_group: str | None) -> Tier:
+        """The same for what has no row yet."""
+        if self._is(project_no, git_group):
             return "project"
-        return "none" if row["project_no"] is None else "other"
+        return "none" if project_no is None else "other"
 
     def holds(self, row: sqlite3.Row) -> bool:
         """Whether a row of `conversations` is in this project."""
+        return self._is(row["project_no"], row["git_group"])
+
+    def _is(self, project_no: int | None, git_group: str | None) -> bool:
         if self.group is not None:
-            return bool(row["git_group"] == self.group)
-        return self.project_no is not None and row["project_no"] == self.project_no
+            return git_group == self.group
+        return self.project_no is not None and project_no == self.project_no
 
     def as_json(self) -> dict[str, object]:
         """The fields of an answer; `reason` only where there is one."""
@@ -182,6 +189,14 @@ def _allowed(here: Here, wanted: str, asked: str | None) -> tuple[str, str]:
         return wanted, ""
     said = f"The user's settings keep agents to scope {here.widest}." if asked else ""
     return here.widest, said
+
+
+def covered(connection: sqlite3.Connection, profile_no: int, here: Here, scope: Scope) -> int:
+    """How many conversations are in scope; the running one is left out."""
+    if scope.reason is not None:
+        return 0
+    without = reads.current_number(connection, profile_no, here.current)
+    return catalogue.in_scope(connection, profile_no, without, scope.within)
 
 
 def belongs_of(connection: sqlite3.Connection, profile_no: int, scope: Scope) -> Belongs:

@@ -230,3 +230,24 @@ def test_a_query_that_the_text_index_cannot_take_is_answered_in_a_project_too(
     person: Person, places: dict[str, str]
 ) -> None:
     assert person.done("search", "%", "--project", places["p"])["scope"] == "project"
+
+
+def test_every_answer_says_scope_project_tier_and_how_many(person: Person, places: dict[str, str]) -> None:
+    found = person.done("search", "gearbox", "--cwd", places["cwd"])
+    name = next(one["conversation_id"] for one in found["conversations"] if one["tier"] == "other")
+    whole = person.rows("SELECT count(*) FROM conversations")[0][0]
+    for words in (["search", "gearbox"], ["browse"], ["brief"], ["read", name], ["conversations"]):
+        answer = person.done(*words, "--cwd", places["cwd"])
+        assert (answer["scope"], answer["in_scope"]) == ("prefer", whole), words
+        if words[0] != "read":  # that one says the project of what is read
+            assert answer["project"] == places["p"]
+    assert person.done("read", name, "--cwd", places["cwd"])["tier"] == "other"
+    rows = person.done("conversations", "--cwd", places["cwd"])["conversations"]
+    expected = {None: "none", places["p"]: "project"}
+    assert {row["tier"] for row in rows} == {"project", "none", "other"}
+    assert all(row["tier"] == expected.get(row["project"], "other") for row in rows)
+    brief = person.done("brief", "--cwd", places["cwd"])
+    assert sum(brief["tiers"].values()) == brief["lines"] > 0
+    for words in (["search", "gearbox"], ["browse"], ["conversations"]):
+        one = person.done(*words, "--project", places["p"], "--cwd", places["cwd"])
+        assert one["in_scope"] == sum(row["tier"] == "project" for row in rows), words

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import stat
 import tempfile
 from pathlib import Path
 
 from recall.errors import ArgumentError
+from recall.hosts import smallfile
 
 NAME = ".history-recall-id"
 _LINE = re.compile(
@@ -20,24 +20,12 @@ _LINE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _LONGEST = 200
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def read(folder: str) -> str | None:
     """The UUID in the folder's own marker, in lower case; None where there is none, or something else in it."""
-    try:
-        descriptor = os.open(os.path.join(folder, NAME), _FLAGS)
-    except (OSError, ValueError):
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        text = os.read(descriptor, _LONGEST + 1).decode("ascii", "replace")
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    match = _LINE.fullmatch(text)
+    found = smallfile.beginning(os.path.join(folder, NAME), _LONGEST + 1, follow=False)
+    match = None if found is None else _LINE.fullmatch(found.decode("ascii", "replace"))
     return match[1].lower() if match else None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from recall import folders
 from recall.folders import Folder
-from recall.hosts import marker
+from recall.hosts import marker, smallfile
 
 _MOST_NAMES, _FEWEST_NAMES = 64, 3
 _LINK = re.compile(r"gitdir: (.+?)\s*")
@@ -83,11 +83,7 @@ def _git_link(folder: str) -> str | None:
 
 
 def _line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(4096)
-    except (OSError, ValueError):
-        return ""
+    return (smallfile.beginning(path, 4096, follow=True) or b"").decode("utf-8", "replace")
 
 
 def folds_case(folder: str) -> bool:

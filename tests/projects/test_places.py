@@ -263,6 +263,29 @@ def test_worktrees_are_one_group_and_clones_are_two(tmp_path: Path) -> None:
     assert git_group(str(tmp_path)) is None
 
 
+@pytest.mark.parametrize("kind", ["pipe", "empty", "nowhere", "folder", "loop", "unreadable", "binary", "huge"])
+def test_what_git_cannot_be_asked_about_is_in_no_group(person: Person, kind: str) -> None:
+    app = person.folder("app")
+    git = app / ".git"
+    if kind == "pipe":
+        os.mkfifo(git)
+    elif kind == "folder":
+        git.mkdir()
+    elif kind == "loop":
+        git.symlink_to(git)
+    else:
+        content = {"nowhere": b"gitdir: ../nowhere/at/all\n", "binary": bytes(range(256)), "huge": b"gitdir: x" * 10**6}
+        git.write_bytes(content.get(kind, b""))
+        git.chmod(0 if kind == "unreadable" else 0o644)
+    assert git_group(str(app)) is None
+    person.talks("pi000001", app, "gearbox")
+    person.index()
+    assert person.places() == {"pi000001": (None, "none")}
+    assert person.done("status", "--cwd", app)["current_project"] is None
+    assert person.refused("search", "gearbox", "--project", "git:.", "--cwd", app) == "unknown_project"
+    assert person.done("project", "bind", app)["git_group"] is None
+
+
 def test_a_group_is_a_filter_and_a_project_only_when_it_is_bound(person: Person) -> None:
     one = a_repository(person.folder("one"))
     tree = a_worktree(one, person.folder("tree"))

@@ -110,6 +110,7 @@ class Row:
     def as_json(self, project_id: str | None, tier: Tier) -> dict[str, object]:
         header = self.listed.header if self.listed else None
         kept = self.stored
+        gone = self.state == "forgotten"  # its log is there still, and nothing that it says is told
         identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
         problem = self.listed.problem.message if self.listed and self.listed.problem else None
         if self.state == "unreadable" and self.listed is None:
@@ -126,8 +127,8 @@ class Row:
             "active_at": iso(self.active_ns // _MILLISECOND),
             "modified_at": iso(self.modified_ns // _MILLISECOND),
             "last_active_at": iso(kept.last_active_at) if kept else None,
-            "title": (header.title if header else None) or (kept.title if kept else None),
-            "cwd": header.cwd if header else (kept.cwd if kept else None),
+            "title": None if gone else (header.title if header else None) or (kept.title if kept else None),
+            "cwd": None if gone else header.cwd if header else (kept.cwd if kept else None),
             "project": project_id,
             "tier": tier,
             "why_project": self.belonging[1],

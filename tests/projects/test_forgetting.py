@@ -56,8 +56,18 @@ def test_nothing_of_it_is_left_and_the_rest_stays(person: Person) -> None:
     assert person.found(WORDS[1]) == ["1abc0001"]
     person.printed.clear()
     person.done("browse")
-    person.done("conversations", "--state", "indexed")
+    person.done("conversations")
     person.done("status")
+    person.done("conversations", "--state", "forgotten")
+    person.done("brief")
+    person.done("export")
+    person.done("export", "--format", "md")
+    person.done("forget", "pi:0abc0001", "--dry-run")
+    person.done("forget", "pi:0abc0001")
+    person.run("index", "pi:0abc0001")
+    for topic in person.done("browse")["entries"]:
+        person.done("browse", topic["topic_id"])
+        person.done("browse", topic["topic_id"], "--history")
     assert WORDS[0] not in "".join(person.printed).lower()
     assert person.done("doctor", "--deep")["ok"]
 

@@ -196,8 +196,9 @@ def test_racing_an_index_run_it_wins(person: Person, monkeypatch: pytest.MonkeyP
     assert WORDS[0].encode() not in everything(person)
 
 
-STEPS = st.lists(st.tuples(st.sampled_from(("index", "forget", "unforget")), st.integers(0, 2)), min_size=1, max_size=3)
-SEQUENCES = int(os.environ.get("HISTORY_RECALL_TEST_SEQUENCES", "15"))  # 200 take two minutes
+KINDS = ("index", "forget", "unforget", "import")
+STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 2)), min_size=1, max_size=4)
+SEQUENCES = int(os.environ.get("HISTORY_RECALL_TEST_SEQUENCES", "200"))
 
 
 @settings(max_examples=SEQUENCES, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -207,10 +208,16 @@ def test_random_sequences_keep_every_rule(person: Person, steps: list[tuple[str,
     for number in range(3):
         if not list(person.home.rglob(f"*_{number}abc0001.jsonl")):
             write(person, number)
+    bundle = person.home / "bundle.json"
+    if not bundle.exists():
+        person.index()
+        person.done("export", "--output", bundle)
     for step, number in steps:
         name = f"pi:{number}abc0001"
         if step == "index":
             person.run("index", name)
+        elif step == "import":
+            person.done("import", bundle)
         elif step == "forget":
             code, answer = person.run("forget", name)
             assert code == 0, answer

@@ -199,7 +199,7 @@ def _state(path: str) -> _State:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the second: what SQLite says of it is no UTF-8
         message = f"the database cannot be read: {error}"
         raise SourceError("source_unreadable", message, "is it the host's, and whole?") from error
     except OSError as error:

@@ -19,6 +19,7 @@ from recall.errors import SourceError
 from recall.hosts import database
 from recall.hosts.catalogue import Catalogue
 from recall.settings import load
+from tests.hosts import stores
 from tests.hosts.stores import hermes, hermes_said
 from tests.hosts.test_same_turns import read, stamps
 from tests.shared import ROOT
@@ -190,3 +191,18 @@ def test_invalid_text_is_replaced(home: Path) -> None:
         connection.execute("UPDATE messages SET content = CAST(x'61FF62' AS TEXT) WHERE id = 1")
         connection.commit()
     assert texts(home)[0] == "a\ufffdb"
+
+
+@pytest.mark.parametrize("host", ["hermes", "opencode"])
+def test_a_damage_that_sqlite_cannot_even_say_is_the_hosts_database_and_no_end(host: str, home: Path) -> None:
+    """What it says quotes the file, and that is no UTF-8: it must not look like a damage of our index."""
+    path = {"hermes": stores.hermes, "opencode": stores.opencode}[host](home)
+    stores.pi(home)
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE \xfe\xfe\xfe\xfe\xfe"))
+    listed, warnings = Catalogue(load({"HOME": str(home)}), []).listed()
+    assert [item.source.host for item in listed] == ["pi"]
+    (warning,) = warnings
+    assert (warning.code, str(path) in warning.message) == ("database_unreadable", True)
+    with pytest.raises(SourceError) as error, database.connect(str(path)):
+        pass
+    assert error.value.code == "source_unreadable"

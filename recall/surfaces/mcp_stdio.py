@@ -16,7 +16,7 @@ from recall.extras import how_to_install
 from recall.run import Cancellation
 from recall.settings import Settings
 from recall.surfaces.arguments import printable
-from recall.surfaces.wire import NotAMessage, Wire, standard_streams
+from recall.surfaces.wire import NotAMessage, Wire, identity_of, is_deep, standard_streams
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -79,6 +79,8 @@ def understood(line: bytes | NotAMessage) -> str:
         raise Refused(None, types.PARSE_ERROR, str(line))
     text = line.decode("utf-8", "replace")
     try:
+        if is_deep(json.loads(text)):
+            raise ValueError("nested without end")
         if _SURROGATE.search(text):
             text = json.dumps(printable(json.loads(text))) + "\n"
         message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -96,10 +98,8 @@ def _refused(text: str) -> Refused:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return Refused(None, types.PARSE_ERROR, "a line is no JSON, or is nested too deeply")
-    identity = found.get("id") if isinstance(found, dict) else None
-    known = isinstance(identity, str | int) and not isinstance(identity, bool)
     message = "a line is no message of JSON-RPC 2.0, or is nested too deeply"
-    return Refused(identity if known else None, types.INVALID_REQUEST, message)
+    return Refused(identity_of(found), types.INVALID_REQUEST, message)
 
 
 def require_sdk() -> None:

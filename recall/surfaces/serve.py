@@ -25,7 +25,7 @@ from recall.surfaces.job_calls import Jobs
 from recall.surfaces.lending import NO_LENDER, Answer, Waiting
 from recall.surfaces.progress import Pace
 from recall.surfaces.tools import Schema
-from recall.surfaces.wire import NotAMessage, Wire
+from recall.surfaces.wire import NotAMessage, Wire, identity_of
 
 PROTOCOL = 1
 AT_ONCE = 8  # calls; further ones wait for their turn
@@ -90,14 +90,16 @@ class Server:
 
     def _take(self, message: Mapping[str, object] | NotAMessage, pool: ThreadPoolExecutor) -> None:
         if isinstance(message, NotAMessage):
-            self._refuse(None, _PARSE, str(message))
+            self._refuse(message.identity, _PARSE, str(message))
             return
         identity, method = message.get("id"), message.get("method")
         if method is None and isinstance(identity, str) and ("result" in message or "error" in message):
             self._asked.answered(identity, {key: message[key] for key in ("result", "error") if key in message})
             return
         if not isinstance(method, str) or isinstance(identity, bool) or not isinstance(identity, str | int | None):
-            self._refuse(None, _REQUEST, "a message needs a method, and an id that is a string or a whole number")
+            self._refuse(
+                identity_of(message), _REQUEST, "a message needs a method, and an id that is a string or a whole number"
+            )
             return
         if method not in METHODS:
             self._refuse(identity, _METHOD, f"no method {method[:80]!r}; there are {', '.join(METHODS)}")

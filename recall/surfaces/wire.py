@@ -16,10 +16,18 @@ from typing import BinaryIO
 from recall.surfaces.terminal import json_text
 
 LONGEST_LINE = 4 * 1024 * 1024
+DEEPEST = 100  # whoever looks into a message does so by calling itself
 
 
 class NotAMessage(Exception):
-    """A line that is no JSON object, or is longer than LONGEST_LINE."""
+    """A line that is no JSON object, is longer than LONGEST_LINE or nested deeper than DEEPEST.
+
+    `identity`: what it would be answered under.
+    """
+
+    def __init__(self, message: str, identity: str | int | None = None) -> None:
+        super().__init__(message)
+        self.identity = identity
 
 
 class Wire:
@@ -68,7 +76,32 @@ def _message(line: bytes) -> Mapping[str, object] | NotAMessage:
         found = json.loads(line)
     except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested without end
         return NotAMessage("a line is no JSON")
-    return found if isinstance(found, dict) else NotAMessage("a line is no JSON object")
+    if not isinstance(found, dict):
+        return NotAMessage("a line is no JSON object")
+    if is_deep(found):
+        return NotAMessage(f"a line is nested more than {DEEPEST} deep", identity_of(found))
+    return found
+
+
+def identity_of(message: object) -> str | int | None:
+    """The id of a message, where it is one that can be answered to."""
+    identity = message.get("id") if isinstance(message, dict) else None
+    return identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
+
+
+def is_deep(value: object) -> bool:
+    """Whether a JSON value is nested more than DEEPEST deep."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 @contextlib.contextmanager

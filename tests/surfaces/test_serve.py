@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -105,12 +106,27 @@ def test_many_calls_at_once_are_all_answered(served: Served) -> None:
         (b'{"id": 1000002, "method": "line", "params": {}}', -32602),
         (b'{"id": 1000003, "method": "line", "params": {"line": "status", "spare": 1}}', -32602),
         (b'{"id": 1000004, "method": "tool", "params": {"name": 3, "arguments": {}}}', -32602),
+        (
+            b'{"id": 1000005, "method": "tool", "params": {"name": "x", "arguments": '
+            + b"[" * 900
+            + b"]" * 900
+            + b"}}",
+            -32700,
+        ),
+        (b'{"id": 1000006, "method": 5}', -32600),
+        (
+            b'{"id": 1000007, "method": "line", "params": {"line": "status", "cwd": "\\ud800", "spare": "\\udfff"}}',
+            -32602,
+        ),
         (b'"' + b"x" * (LONGEST_LINE + 10) + b'"', -32700),
     ],
 )
 def test_what_is_no_request_is_refused_and_the_next_is_answered(served: Served, line: bytes, code: int) -> None:
     served.write(line)
-    assert served.next()["error"]["code"] == code
+    answer = served.next()
+    assert answer["error"]["code"] == code
+    named = re.search(rb'"id": (10000\d\d)', line)
+    assert answer["id"] == (int(named[1]) if named else 1 if b'"id": 1}' in line else None)
     assert served.line("jobs list")["exit_code"] == 0
 
 

@@ -19,7 +19,7 @@ from recall.errors import ArgumentError
 from recall.index import reads
 from recall.index.database import Database, profile_number
 from recall.scope import ANYWHERE, Here
-from recall.shown import SourceState, piece_end, safe, state_by_stat
+from recall.shown import Resume, SourceState, no_resume, piece_end, safe, state_by_stat
 from recall.timewindow import iso
 
 SMALLEST_PAGE, LARGEST_PAGE, PAGE = 1000, 48_000, 12_000
@@ -67,6 +67,7 @@ def read(
     raw: Raw | None = None,
     prove: Prove | None = None,
     here: Here = ANYWHERE,
+    resume: Resume = no_resume,
 ) -> dict[str, object]:
     """The `read` answer of contract.md. What search may not find for the asker, they may not read.
 
@@ -90,6 +91,7 @@ def read(
             "host": conversation["host"],
             "host_conversation_id": conversation["host_conversation_id"],
             "source_state": state,
+            "resume": resume(conversation),
             "graph_damaged": bool(json.loads(conversation["facts"]).get("graph_damaged")),
             "title": safe(conversation["title"] or "", conversation["rules_version"]) or None,
             "fragments": page.fragments,

@@ -6,6 +6,7 @@ of such an answer is known as ours and is not indexed again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,9 @@ NOTICE = (
 )
 
 
+_SPACES = re.compile(r"[ \t]{2,}")
+
+
 def text(operation: str, answer: Answer) -> str:
     """The answer of an operation for a model."""
     writer = _WRITERS.get(operation)
@@ -33,6 +37,8 @@ def text(operation: str, answer: Answer) -> str:
         parts += [NOTICE, fence.around("\n".join(lines))]
     if answer.get("next_cursor"):
         parts.append(f"There is more: ask again with cursor {answer['next_cursor']}")
+    if hint := answer.get("project_hint"):
+        parts.append(f"project_hint: {one_line(hint['message'])}")
     return "\n".join(part for part in parts if part)
 
 
@@ -67,15 +73,17 @@ def _search(answer: Answer) -> tuple[str, list[str]]:
 
 
 def _hit(entry: Answer) -> Iterable[str]:
-    facts = [str(entry["role"]), str(entry["timestamp"] or "no time"), *_marks(entry)]
-    if entry["topic_id"]:
-        facts.append(str(entry["topic_id"]))
-    yield f"   entry {one_line(entry['entry_id'])} ({', '.join(facts)}; by {', '.join(entry['found_by'])})"
+    """A hit in few words: a page of them is in the model's way. The document says the rest (topic, milliseconds)."""
+    facts = [str(entry["role"]), _minute(entry["timestamp"]) or "no time", *_marks(entry)]
+    # Its own words and those beside it go without saying.
+    more = [one for one in entry["found_by"] if one not in ("keyword", "neighbours")]
+    found = f"; by {', '.join(more)}" if more else ""
+    yield f"   entry {one_line(entry['entry_id'])} ({', '.join(facts)}{found})"
     if by := entry.get("superseded_by"):
         now = f"{by['conversation_id']} entry {one_line(by['entry_id'])}: {one_line(by['statement'])}"
         yield f"     superseded by {now}"
     cut = ("… " if entry.get("cut_before") else "", " …" if entry.get("cut_after") else "")
-    yield from _indented(f"{cut[0]}{entry['snippet']}{cut[1]}", "     ")
+    yield from _indented(_SPACES.sub(" ", f"{cut[0]}{entry['snippet']}{cut[1]}"), "     ")
 
 
 def _read(answer: Answer) -> tuple[str, list[str]]:
@@ -83,6 +91,8 @@ def _read(answer: Answer) -> tuple[str, list[str]]:
     if answer.get("graph_damaged"):
         head += " Its entries do not hang together: some name a parent that is not there."
     lines = [f"title: {one_line(answer['title'])}"] if answer.get("title") else []
+    if answer.get("resume"):
+        lines.append(f"the person goes on with it by: {one_line(answer['resume'])}")
     for fragment, before, adjoins in with_messages(answer["fragments"]):
         lines += _fragment(fragment, before, adjoins=adjoins)
     branches = (answer.get("context") or {}).get("alternate_children") or []
@@ -146,14 +156,19 @@ def _conversations(answer: Answer) -> tuple[str, list[str]]:
     for row in answer["conversations"]:
         name = one_line(row["title"] or row["cwd"] or "(untitled)")
         running = ", running now" if row["running"] else ""
-        lines.append(
-            f"{row['state']}{running} [{row['host']}] {row['active_at']} {row['conversation_id'] or '-'} {name}"
-        )
+        facts = f"{row['state']}{running} [{row['host']}] {_minute(row['active_at'])}"
+        lines.append(f"{facts} {row['conversation_id'] or '-'} {name}")
         lines.append(f"   source {one_line(row['source'])}")
     warnings = " ".join(one_line(warning["message"]) for warning in answer["warnings"])
     return " ".join(
         part for part in (count(len(lines) // 2, "conversation") + ".", _said(answer), warnings) if part
     ), lines
+
+
+def _minute(timestamp: object) -> str:
+    """A time as `from` and `to` take it, to the minute."""
+    said = str(timestamp or "")
+    return f"{said[:16]}Z" if said.endswith("Z") else said
 
 
 def _marks(entry: Answer) -> list[str]:
@@ -162,7 +177,7 @@ def _marks(entry: Answer) -> list[str]:
 
 
 def _head(conversation: Answer) -> str:
-    facts = [conversation["host"], f"last active {conversation['last_active_at'] or 'unknown'}"]
+    facts = [conversation["host"], f"last active {(conversation['last_active_at'] or 'unknown')[:10]}"]
     if conversation["source_state"] != "ok":
         facts.append(f"source {conversation['source_state']}")
     if conversation["project"]:

@@ -201,7 +201,8 @@ def _serve(session: Session, _arguments: Arguments) -> Answer:
 def _mcp(session: Session, arguments: Arguments) -> Answer:
     from recall.surfaces.mcp_stdio import serve  # it runs the operations of this table
 
-    serve(session.settings, session.cancellation, prompts=not arguments.get("no_prompts"))
+    prompts, documents = not arguments.get("no_prompts"), not arguments.get("text")
+    serve(session.settings, session.cancellation, prompts=prompts, documents=documents)
     return {}
 
 
@@ -260,6 +261,7 @@ def _read(session: Session, arguments: Arguments) -> Answer:
         raw=originals.reader_of(session.settings, database),
         prove=originals.prover_of(session.settings, database),
         here=session.here(),
+        resume=origins.resume,
     )
 
 
@@ -476,7 +478,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "mcp",
         "Serve the tools over MCP on standard input and output (docs/tools.md).",
         _mcp,
-        (Parameter("no_prompts", "Offer no prompts: for a host that has the slash command already.", "flag"),),
+        (
+            Parameter("no_prompts", "Offer no prompts: for a host that has the slash command already.", "flag"),
+            Parameter("text", "Answer with text alone: for a host that shows its model the document instead.", "flag"),
+        ),
         on_stdio=True,
     ),
     Operation(

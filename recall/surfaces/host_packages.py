@@ -27,6 +27,8 @@ PROGRAMS: Mapping[str, str] = {
     "hermes": "hermes",
     "opencode": "opencode",
 }
+# Claude Code and Codex show their model the document where there is one; the text is a third of it, and fenced.
+_MCP = ("mcp", "--text")
 SERVED_OVER_MCP = frozenset({"claude-code", "codex", "gemini", "opencode"})
 _PACKAGES = Path(__file__).resolve().parent.parent / "hosts" / "packages"
 
@@ -85,7 +87,7 @@ def _claude_code(settings: Settings, brief: bool) -> Sequence[Write]:
     """A plugin where Claude Code loads it without a marketplace; the skill at its root is plain `/history-recall`."""
     folder = roots.folder(settings, "CLAUDE_CONFIG_DIR", ".claude") / "skills" / NAME
     manifest = (_PACKAGES / "claude" / "plugin.json").read_text(encoding="utf-8")
-    server = {"type": "stdio", "command": command()[0], "args": [*command()[1:], "mcp"]}
+    server = {"type": "stdio", "command": command()[0], "args": [*command()[1:], *_MCP]}
     # Of a conversation that goes on, the program has shown it already.
     said = f'[ "$HISTORY_RECALL_DISABLED" = 1 ] || {shlex.join([*command(), "brief", "--quiet"])}'
     start = {"matcher": "startup|clear", "hooks": [{"type": "command", "command": said, "timeout": 60}]}
@@ -106,7 +108,7 @@ def _codex(settings: Settings) -> Sequence[Write]:
     where = ("mcp_servers", NAME)
     lines = (
         f"command = {json.dumps(program, ensure_ascii=False)}",
-        f"args = {json.dumps([*words, 'mcp'], ensure_ascii=False)}",
+        f"args = {json.dumps([*words, *_MCP], ensure_ascii=False)}",
         "required = true",  # `codex exec` waits for no other: its first turn would be without the tools
         "startup_timeout_sec = 300",
         "tool_timeout_sec = 600",
@@ -131,7 +133,7 @@ def _codex(settings: Settings) -> Sequence[Write]:
 def _gemini(settings: Settings) -> Sequence[Write]:
     folder = roots.folder(settings, "GEMINI_CLI_HOME") / ".gemini"
     # Gemini makes a command of each prompt, and renames two of one name: there would be no `/history-recall`.
-    server = {"command": command()[0], "args": [*command()[1:], "mcp", "--no-prompts"], "timeout": 600_000}
+    server = {"command": command()[0], "args": [*command()[1:], *_MCP, "--no-prompts"], "timeout": 600_000}
     return [
         Write(folder / "commands" / "history-recall.toml", _filled("gemini.toml")),
         _member(folder / "settings.json", ("mcpServers", NAME), server),
@@ -144,7 +146,7 @@ def _opencode(settings: Settings) -> Sequence[Write]:
     folder = base / "opencode"
     commented = folder / "opencode.jsonc"
     config = commented if commented.exists() else folder / "opencode.json"
-    server = {"type": "local", "command": [*command(), "mcp"], "enabled": True}
+    server = {"type": "local", "command": [*command(), *_MCP], "enabled": True}
     return [
         Write(folder / "command" / "history-recall.md", _filled("opencode.md")),
         _member(config, ("mcp", NAME), server),

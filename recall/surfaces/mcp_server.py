@@ -41,13 +41,16 @@ Report = Callable[[Progress], None]
 class McpServer:
     """One client's server. A context manager: at its end what is tied to the client has ended.
 
-    Without `prompts` it offers none: a host that has the slash command from us already would rename both.
+    Without `prompts` it offers none: a host that has the slash command from us already would rename both. Without
+    `documents` an answer is its text alone: a host that has both shows its model the document, which is three times as
+    long and made for programs.
     """
 
-    def __init__(self, settings: Settings, *, prompts: bool = True) -> None:
+    def __init__(self, settings: Settings, *, prompts: bool = True, documents: bool = True) -> None:
         # A host that says nothing of the folder starts its servers in it.
         self._defaults = {"cwd": os.getcwd(), **settings.as_overrides()}
         self._disabled = settings.disabled
+        self._documents = documents
         self._jobs = Jobs()
         self._pool = ThreadPoolExecutor(AT_ONCE, "call")
         self._open: set[Cancellation] = set()
@@ -76,7 +79,9 @@ class McpServer:
     async def _list_tools(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[] if self._disabled else [_described(tool) for tool in TOOLS])
+        return types.ListToolsResult(
+            tools=[] if self._disabled else [_described(tool, documents=self._documents) for tool in TOOLS]
+        )
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if self._disabled:
@@ -89,7 +94,7 @@ class McpServer:
         answered = await self._run(context, work)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answered.text)],
-            structured_content=dict(answered.document),
+            structured_content=dict(answered.document) if self._documents else None,
             is_error=answered.is_error,
         )
 
@@ -148,13 +153,13 @@ async def _tell(context: Context, steps: asyncio.Queue[Progress]) -> None:
         await context.session.report_progress(count, None, f"{progress.stage}{of}: {progress.source}")
 
 
-def _described(tool: Tool) -> types.Tool:
+def _described(tool: Tool, *, documents: bool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input,
-        output_schema=dict(tool.output),
+        output_schema=dict(tool.output) if documents else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,

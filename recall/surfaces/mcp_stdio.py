@@ -112,7 +112,7 @@ def require_sdk() -> None:
         raise ArgumentError("usage", message, how_to_install("mcp")) from error
 
 
-def serve(settings: Settings, cancellation: Cancellation, *, prompts: bool = True) -> None:
+def serve(settings: Settings, cancellation: Cancellation, *, prompts: bool = True, documents: bool = True) -> None:
     """Serve until the client closes its side or the run is cancelled.
 
     Raises ArgumentError `usage` where the SDK is not installed.
@@ -123,7 +123,7 @@ def serve(settings: Settings, cancellation: Cancellation, *, prompts: bool = Tru
     with standard_streams() as (incoming, outgoing):
         lines = Lines(Wire(incoming, outgoing))
         cancellation.listen(lines.stop)
-        with McpServer(settings, prompts=prompts) as server:
+        with McpServer(settings, prompts=prompts, documents=documents) as server:
             asyncio.run(_serve(server.server, lines))
 
 

@@ -332,6 +332,8 @@ def _read(answer: Answer) -> Iterable[str]:
     state = answer["source_state"]
     title = f"  {_cut(answer['title'], 70)}" if answer["title"] else ""
     yield f"{answer['conversation_id']}{title}  [{answer['host']}]" + ("" if state == "ok" else f"  (source: {state})")
+    if answer.get("resume"):
+        yield f"go on with it: {one_line(answer['resume'])}"
     if answer["graph_damaged"]:
         yield "(its entries do not hang together: some name a parent that is not there)"
     for fragment, before, adjoins in with_messages(answer["fragments"]):

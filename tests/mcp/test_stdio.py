@@ -22,7 +22,7 @@ _HELLO = {
 }
 _NOISE = (
     "import sys; from recall.surfaces import mcp_server; kept = mcp_server._described\n"
-    "def noisy(tool): print('stray words'); return kept(tool)\n"
+    "def noisy(tool, **more): print('stray words'); return kept(tool, **more)\n"
     "mcp_server._described = noisy; from recall.__main__ import main; sys.argv = ['history-recall', 'mcp']; main()"
 )
 

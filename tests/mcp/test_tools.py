@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,22 @@ def test_the_slash_commands_are_prompts(session: Session) -> None:
     for name, arguments in (("search", {"query": "x"}), ("recall", {}), ("forget", {})):
         with pytest.raises(MCPError):
             said(name, **arguments)
+
+
+def test_with_text_alone_no_document_takes_its_place(connect: Connect, store: Path, session: Session) -> None:
+    """A host that has both shows its model the document: not fenced, and three times as long."""
+    asked = {"queries": ["spool overflow", "lost batches"]}
+    with connect(environment(store), "--text") as text:
+        for tool in text.portal.call(text.client.list_tools).tools:
+            assert (tool.output_schema, bool(tool.input_schema)) == (None, True)
+        found, wrong = text.call("search", **asked), text.call("search", words="x")
+    assert (found.structured_content, wrong.structured_content) == (None, None)
+    assert wrong.is_error
+    assert '"field": "words"' in wrong.content[0].text
+    both = session.call("search", **asked)
+    assert "<<<HISTORY " in found.content[0].text
+    assert found.content[0].text == both.content[0].text
+    assert 2 * len(found.content[0].text) < len(json.dumps(both.structured_content, ensure_ascii=False))
 
 
 def test_it_offers_no_prompts_where_the_host_has_the_commands(connect: Connect, tmp_path: Path) -> None:

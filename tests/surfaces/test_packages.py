@@ -307,7 +307,8 @@ def test_what_stands_in_them(home: Path, answer: Answer) -> None:
     server = tomllib.loads((home / ".codex/config.toml").read_text())["mcp_servers"]["history-recall"]
     assert os.path.isabs(server["command"])
     plugin = home / ".claude/skills/history-recall"
-    assert json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["history-recall"]["args"][-1] == "mcp"
+    served = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["history-recall"]
+    assert served["args"][-2:] == ["mcp", "--text"]
     manifest = json.loads((plugin / ".claude-plugin/plugin.json").read_text())
     assert (manifest["name"], manifest["version"], manifest["skills"]) == ("history-recall", __version__, ["./"])
     extension = (home / ".omp/agent/extensions/history-recall.ts").read_text()

@@ -203,7 +203,7 @@ PROGRAMS: tuple[Program, ...] = (
         _nothing,
         _claude,
         lambda text: ["claude", "-p", text, "--output-format", "json", "--allowedTools", _CLAUDE_TOOLS],
-        ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp"],
+        ["claude", "mcp", "add", "--scope", "user", "history-recall", "--", "history-recall", "mcp", "--text"],
         ["claude", "mcp", "remove", "--scope", "user", "history-recall"],
         resumed=lambda command, text: f"{command} -p {text} --output-format json",
         slash=("claude", "-p", "/history-recall status", "--allowedTools", "Bash"),
@@ -221,7 +221,7 @@ PROGRAMS: tuple[Program, ...] = (
         _codex,
         lambda home, port: {"OPENAI_API_KEY": "sk-local"},
         lambda text: ["codex", "exec", "--skip-git-repo-check", text],
-        ["codex", "mcp", "add", "history-recall", "--", "history-recall", "mcp"],
+        ["codex", "mcp", "add", "history-recall", "--", "history-recall", "mcp", "--text"],
         ["codex", "mcp", "remove", "history-recall"],
         # `codex exec` waits only for servers that are required.
         ("-c", f"{_CODEX_SERVER}.required=true", "-c", f"{_CODEX_SERVER}.startup_timeout_sec=300"),

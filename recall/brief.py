@@ -161,7 +161,10 @@ def _is_answered(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     wanted = answered.telling(row["statement"])
     if answered.answers(wanted, later.findings(connection, row)):
         return True
-    return answered.asks(row["statement"]) and answered.answers(wanted, later.entries(connection, row))
+    if not answered.asks(row["statement"]):
+        return False
+    replied = answered.replies(row["statement"], later.reply(connection, row))
+    return replied or answered.answers(wanted, later.entries(connection, row))
 
 
 def _own_title(connection: sqlite3.Connection, row: sqlite3.Row, within: Within) -> str | None:

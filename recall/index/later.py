@@ -38,5 +38,18 @@ def entries(connection: sqlite3.Connection, open_one: sqlite3.Row) -> list[str]:
     return [row["text"] for row in rows]
 
 
+def reply(connection: sqlite3.Connection, open_one: sqlite3.Row) -> str:
+    """What the one who was asked said next in the same conversation; empty where they said nothing."""
+    row = connection.execute(
+        """SELECT e.text FROM entries AS e JOIN entries AS q USING (conversation_no)
+           WHERE e.conversation_no = :conversation AND q.seq = :seq AND e.seq > q.seq AND e.role <> q.role
+             AND e.role IN ('user', 'assistant') AND q.role IN ('user', 'assistant')
+             AND instr(' ' || e.marks || ' ', ' active ') > 0 AND e.text <> ''
+           ORDER BY e.seq LIMIT 1""",
+        _values(open_one),
+    ).fetchone()
+    return "" if row is None else str(row["text"])
+
+
 def _values(row: sqlite3.Row) -> dict[str, object]:
     return {"conversation": row["conversation_no"], "at": row["at"], "seq": row["seq"], "most": MOST}

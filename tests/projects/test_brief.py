@@ -115,6 +115,31 @@ def test_a_question_that_was_answered_next_is_not_open(index: Index, reply: str,
     assert ("Retry-After on a 503 of its own" in text(index, 8000)) is shown
 
 
+@pytest.mark.parametrize(
+    ("question", "reply", "role", "shown"),
+    [
+        (
+            "Open question: do we also need fullfsync on macOS?",
+            "Yes, add PRAGMA fullfsync=ON on darwin.",
+            "user",
+            False,
+        ),
+        ("Open question: do we also need fullfsync on macOS?", "No, leave fullfsync alone.", "user", False),
+        ("Open question: do we also need fullfsync on macOS?", "Yes, go on with the retry limit.", "user", True),
+        ("Open question: do we also need fullfsync on macOS?", "Set fullfsync later, after the release.", "user", True),
+        ("Open question: do we also need fullfsync on macOS?", "Yes, add fullfsync on darwin.", "assistant", True),
+        ("Open question: do we also need fullfsync on macOS?", "No idea about fullfsync, still open.", "user", True),
+        ("未决:fullfsync 在 macOS 上要不要开?", "要,darwin 上打开 fullfsync。", "user", False),
+    ],
+)
+def test_who_is_asked_answers_with_a_yes_or_a_no(
+    index: Index, question: str, reply: str, role: str, shown: bool
+) -> None:
+    said = index.conversation([Turn(question, "assistant"), Turn(reply, role)], "macos", started=START + 50 * 10**8)
+    index.facet(said, "About macos", ["e0"], findings=[(question, "open", "e0")], topic_no=index.topic("macos"))
+    assert ("macOS" in text(index, 8000).replace("topic: macos", "")) is shown
+
+
 def test_an_answer_on_a_branch_that_was_given_up_is_none(index: Index) -> None:
     given_up = Turn("The gateway sends Retry-After with each 503 of its own.", "assistant", marks="abandoned_branch")
     asked(index, "retry", WHETHER, [given_up])

@@ -23,11 +23,10 @@ from recall.index import cache, frequencies, fulltext, jobs, lease
 from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
 from recall.models import pace
-from recall.models.calls import CallLimits, Road
-from recall.models.choose import choose_model
 from recall.models.gate import ConsentGate
 from recall.models.tokens import meter_for
 from recall.repairing import Maintained, Repairer, When
+from recall.roads import road_of
 from recall.run import Run
 from recall.types import SourceRef
 
@@ -256,26 +255,11 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
     """Run the work on one event loop with one road and one owner; returns how many requests were charged."""
 
     async def whole() -> int:
-        model = (run.choose or choose_model)(run.settings, run.database)
-        limits = CallLimits.of(run.settings, batch_calls=calls)
         gate = ConsentGate(run.database, profile_no)
-        road = Road(
-            run.database,
-            profile_no,
-            run.run_id,
-            model,
-            limits,
-            consent=gate,
-            clock=run.clock,
-            cancelled=run.cancellation,
-        )
-        run.cancellation.listen(road.cancel)
-        try:
+        async with road_of(run, profile_no, gate=gate, batch_calls=calls) as road:
             with _owner(run) as owner:
                 meter = meter_for(run.settings, pace.halvings(run.database, run.settings))
                 await work(Curator(run, profile_no, owner, road, meter, gate))
-        finally:
-            await road.close()
         return road.calls
 
     charged = asyncio.run(whole())

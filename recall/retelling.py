@@ -16,12 +16,10 @@ from recall.errors import RecallError
 from recall.index import retold
 from recall.index.publish import bump_generation
 from recall.models import pace
-from recall.models.calls import Road
-from recall.models.choose import choose_model
 from recall.models.gate import ConsentGate
 from recall.models.request import FacetCard
-from recall.models.sending import CallLimits
 from recall.models.tokens import meter_for
+from recall.roads import road_of
 from recall.run import Run
 from recall.settings import HOST
 from recall.steps.retell import retell
@@ -64,30 +62,19 @@ def retell_topics(run: Run, profile_no: int, topic_ids: Sequence[str]) -> Retold
 
 async def _ask(run: Run, profile_no: int, topic_ids: Sequence[str], done: Retold) -> None:
     gate = ConsentGate(run.database, profile_no)
-    road = Road(
-        run.database,
-        profile_no,
-        run.run_id,
-        (run.choose or choose_model)(run.settings, run.database),
-        CallLimits.of(run.settings),
-        consent=gate,
-        clock=run.clock,
-        cancelled=run.cancellation,
-    )
-    run.cancellation.listen(road.cancel)
-    try:
-        meter = meter_for(run.settings, pace.halvings(run.database, run.settings))
-        for topic_id in topic_ids:
-            with run.database.read() as connection:
-                version = retold.version(connection, profile_no, topic_id)
-                left = retold.facets(connection, profile_no, topic_id)
-            cards = [FacetCard(one.title, one.description, one.aliases, one.statements) for one in left]
-            gate.about = partial(retold.projects, profile_no=profile_no, topic_id=topic_id)
-            words = await retell(cards, road, meter)
-            with run.database.write() as connection:
-                if retold.write(connection, profile_no, topic_id, version, words, run.clock()):
-                    bump_generation(connection, profile_no)
-                    done.by_model.append(topic_id)
-    finally:
-        await road.close()
-        done.calls = road.calls
+    async with road_of(run, profile_no, gate=gate) as road:
+        try:
+            meter = meter_for(run.settings, pace.halvings(run.database, run.settings))
+            for topic_id in topic_ids:
+                with run.database.read() as connection:
+                    version = retold.version(connection, profile_no, topic_id)
+                    left = retold.facets(connection, profile_no, topic_id)
+                cards = [FacetCard(one.title, one.description, one.aliases, one.statements) for one in left]
+                gate.about = partial(retold.projects, profile_no=profile_no, topic_id=topic_id)
+                words = await retell(cards, road, meter)
+                with run.database.write() as connection:
+                    if retold.write(connection, profile_no, topic_id, version, words, run.clock()):
+                        bump_generation(connection, profile_no)
+                        done.by_model.append(topic_id)
+        finally:
+            done.calls = road.calls

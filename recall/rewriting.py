@@ -77,10 +77,8 @@ def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence
     # Loaded here: a search by keyword needs no part of the road to a model.
     import asyncio
 
-    from recall.models.calls import Road
-    from recall.models.choose import choose_model
     from recall.models.gate import ConsentGate
-    from recall.models.sending import CallLimits
+    from recall.roads import road_of
     from recall.steps.rewrite import rewrite
 
     here = scope.here_of(run.settings)
@@ -90,21 +88,8 @@ def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence
         return frozenset((UNPLACED if current is None else current.project_id,))
 
     async def asked() -> Rewriting:
-        road = Road(
-            run.database,
-            number,
-            run.run_id,
-            (run.choose or choose_model)(run.settings, run.database),
-            CallLimits.of(run.settings),
-            consent=ConsentGate(run.database, number, asked_from),
-            clock=run.clock,
-            cancelled=run.cancellation,
-        )
-        run.cancellation.listen(road.cancel)
-        try:
+        async with road_of(run, number, gate=ConsentGate(run.database, number, asked_from)) as road:
             made = await rewrite(queries, languages, road)
-        finally:
-            await road.close()
         return Rewriting(made, "cached" if road.hits else "done", "ready" if all(made) else "partial")
 
     return asyncio.run(asked())

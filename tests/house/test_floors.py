@@ -53,6 +53,7 @@ FLOORS: dict[str, int] = {
     "repair.*": 6,
     # 7 workflows
     "recall.run": 7,
+    "recall.roads": 7,
     "recall.consents": 7,
     "recall.freshness": 7,
     "recall.conversations": 7,

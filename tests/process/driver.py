@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recall import indexer
+from recall import indexer, roads
 from recall.__main__ import main
 from recall.index import database
 from recall.models import calls
@@ -101,7 +101,7 @@ def with_model(spec: Mapping[str, Any]) -> None:
     def choose(settings: Settings, *rest: Any) -> Any:
         return chosen(settings, *rest) if settings.offline else Provider(spec.get("delay", 0.0), spec.get("sent"))
 
-    vars(indexer)["choose_model"] = choose
+    vars(roads)["choose_model"] = choose
     limit = spec.get("limit", 24_000)
     vars(indexer)["meter_for"] = lambda settings, _halvings: Meter(64_000 if settings.offline else limit)
     limits = spec.get("limits")
@@ -112,7 +112,7 @@ def with_model(spec: Mapping[str, Any]) -> None:
             plain = made(settings, batch_calls=batch_calls)
             return calls.CallLimits(plain.batch_calls, plain.daily_calls, plain.concurrency, **limits)
 
-        vars(indexer)["CallLimits"] = type("Limits", (), {"of": staticmethod(of)})
+        vars(roads)["CallLimits"] = type("Limits", (), {"of": staticmethod(of)})
 
 
 class Refusing(sqlite3.Connection):

@@ -141,7 +141,7 @@ class World:
             return
         base = Planned()
         near = ScriptedChild(cast("Callable[[TurnRequest], Answer]", policy), base) if policy is not None else base
-        self.monkeypatch.setattr("recall.indexer.choose_model", lambda settings, database=None: near)
+        self.monkeypatch.setattr("recall.roads.choose_model", lambda settings, database=None: near)
 
     def turns(self) -> int:
         """How many turns of a child the server was asked for."""

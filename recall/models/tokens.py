@@ -18,6 +18,7 @@ REPLY_TOKENS = 4096 + 512  # the reply, and what a re-ask adds
 MOST_TOKENS = 24_000
 BYTES_A_TOKEN = 3
 OFFLINE_BYTES = 64_000
+OFFLINE_DIALOGUE_BYTES = 256_000  # the built-in child has no window; this bounds what a turn of it takes to read
 MOST_BYTES = 48_000
 UNKNOWN_BYTES = 24_000  # fits a context of 16k tokens with the reply
 # A model on a laptop's processor reads about 100 tokens a second and writes 15: this and its reply fit the deadline.
@@ -93,7 +94,7 @@ class KnownMeter(Meter):
 def meter_for(settings: Settings, halvings: int = 0) -> Meter:
     """The meter of the settings' model. `halvings`: how often a server on this machine was found too slow (`pace`)."""
     if settings.offline:
-        return Meter(OFFLINE_BYTES)
+        return Meter(OFFLINE_BYTES, dialogue=OFFLINE_DIALOGUE_BYTES)
     if settings.model == HOST:
         return Meter(UNKNOWN_BYTES)  # litellm knows nothing of it
     if settings.api_base and is_loopback(settings.api_base):

@@ -99,7 +99,9 @@ def with_model(spec: Mapping[str, Any]) -> None:
     chosen = choose_model
 
     def choose(settings: Settings, *rest: Any) -> Any:
-        return chosen(settings, *rest) if settings.offline else Provider(spec.get("delay", 0.0), spec.get("sent"))
+        if settings.offline:
+            return chosen(settings, *rest)
+        return Provider(spec.get("delay", 0.0), spec.get("sent"), spec.get("proposal"))
 
     vars(roads)["choose_model"] = choose
     limit = spec.get("limit", 24_000)

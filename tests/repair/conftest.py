@@ -13,7 +13,11 @@ from tests.repair.world import World
 def world(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The product and a model on a server on this machine."""
     with ChatServer() as server:
-        yield World(home, tmp_path, monkeypatch, server)
+        made = World(home, tmp_path, monkeypatch, server)
+        yield made
+        # Whatever a test did: what the server saw was charged, and nothing else.
+        if made.database.exists():
+            assert made.rows("SELECT count(*) FROM ledger") == [(len(server.requests),)]
 
 
 @pytest.fixture

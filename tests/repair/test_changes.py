@@ -191,7 +191,8 @@ def warm(world: World) -> Mapping[str, Any]:
 
 
 def test_a_merge_of_130_members_to_the_end_page(near: World) -> None:
-    """Many calls a turn, pages by their numbers."""
+    """Many calls a turn, pages by their numbers, in the room of a model of no great size."""
+    near.monkeypatch.setattr("recall.models.tokens.OFFLINE_DIALOGUE_BYTES", 64_000)
     child = Child(warm(near))
     near.child(child)
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recall.models.extractive.child import take_turn
 from recall.models.turns import ToolCall, Turn
 from repair import context
 from repair.context import Record
@@ -77,7 +78,7 @@ def test_who_makes_the_call_that_is_named_comes_to_the_end_in_any_room(
         for suffix in ("-wal", "-shm"):
             Path(str(near.database) + suffix).unlink(missing_ok=True)
         shutil.copyfile(kept, near.database)
-        monkeypatch.setattr("recall.models.tokens.OFFLINE_BYTES", room)
+        monkeypatch.setattr("recall.models.tokens.OFFLINE_DIALOGUE_BYTES", room)
         child = Literal(plan, wide)
         near.child(child.turn)
 
@@ -97,3 +98,22 @@ def test_who_makes_the_call_that_is_named_comes_to_the_end_in_any_room(
 
     drawn()
     assert ended["done"] > 10, ended
+
+
+def test_the_built_in_child_ends_in_any_room(near: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the members of all topics in sight do not fit, it judges by what does, and goes round in no circle."""
+    names = [f"kiln {number} at shelf 0" for number in range(18)]
+    for number, name in enumerate(names):
+        text = f"\nThe door of oven {number} was oiled with care. " + "It glows in the dark of the night. " * 14
+        near.index(f"k{number}", *(f"kiln {number} at shelf {part}{text}" for part in range(3)), into=name)
+        near.index(f"l{number}", *(f"kiln {number} at shelf {part}{text}" for part in range(3, 6)), into=name)
+    kept = near.database.with_suffix(".kept")
+    shutil.copyfile(near.database, kept)
+    near.child(lambda request: list(take_turn(request).calls))
+    for room in (12_000, 16_000, 20_000, 24_000, 32_000, 48_000, 256_000):
+        for suffix in ("-wal", "-shm"):
+            Path(str(near.database) + suffix).unlink(missing_ok=True)
+        shutil.copyfile(kept, near.database)
+        monkeypatch.setattr("recall.models.tokens.OFFLINE_DIALOGUE_BYTES", room)
+        states = [run["repair"]["state"] for _ in range(2) for run in near.done("repair")["runs"]]
+        assert set(states) <= {"nothing", "done"}, room

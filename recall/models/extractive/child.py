@@ -66,6 +66,7 @@ class _Seen:
     standing: Mapping[str, Any] = field(default_factory=dict)
     proposed: bool = False
     full: bool = False
+    warned: bool = False  # the last turn was one that had been made before
 
 
 def take_turn(request: TurnRequest) -> ModelReply:
@@ -93,7 +94,8 @@ def _next(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
     if standing.get("to_read"):
         return _reads(standing) + _listings(seen)
     if not seen.proposed:
-        if unlisted := _listings(seen):
+        # What was listed and is out of sight again would be listed for ever: then it is judged by what is in sight.
+        if (unlisted := _listings(seen)) and not seen.warned:
             return unlisted
         proposal = _judge(seen)
         if proposal is not None:
@@ -290,7 +292,7 @@ def _look(messages: Sequence[Mapping[str, Any]]) -> _Seen:
         for call in message.get("tool_calls") or ():
             calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
         if message["role"] == "assistant":
-            seen.full = False
+            seen.full = seen.warned = False
         if message["role"] == "tool":
             _answer(seen, *calls[message["tool_call_id"]], content)
     # Outside of the fences: a text of history may hold the same words.
@@ -314,6 +316,7 @@ def _opening(seen: _Seen, content: str) -> None:
 def _answer(seen: _Seen, name: str, arguments: Mapping[str, Any], content: str) -> None:
     head = json.loads(content.split("\n", 1)[0])
     seen.full = seen.full or head.get("error") == "context_full"
+    seen.warned = seen.warned or "warning" in head
     if name == "repair_members":
         seen.asked.add(arguments["topic_id"])
         for block, text in _facets_in(content):

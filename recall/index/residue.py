@@ -7,6 +7,7 @@ now does. Terms of the text index are prefix-compressed, so its vocabulary is ch
 from __future__ import annotations
 
 import mmap
+import os
 import re
 import sqlite3
 from collections.abc import Collection, Sequence
@@ -23,9 +24,8 @@ def sample(distinct: Collection[str]) -> list[str]:
 
 
 def files_of(database: Path) -> list[Path]:
-    """The index with its side files, as far as they are there."""
-    named = [database.with_name(database.name + suffix) for suffix in _SIDE_FILES]
-    return [path for path in named if path.is_file() and path.stat().st_size]
+    """The index with its side files, there or not: SQLite makes and removes these under our hands."""
+    return [database.with_name(database.name + suffix) for suffix in _SIDE_FILES]
 
 
 def left_over(connection: sqlite3.Connection, database: Path, wanted: Sequence[str]) -> dict[str, list[str]]:
@@ -41,8 +41,14 @@ def left_over(connection: sqlite3.Connection, database: Path, wanted: Sequence[s
 def _in_file(path: Path, wanted: Sequence[str]) -> set[str]:
     pattern = re.compile(b"|".join(re.escape(word.encode("utf-8")) for word in wanted), re.IGNORECASE)
     known = {word.encode("utf-8").lower(): word for word in wanted}
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return {known[match[0].lower()] for match in pattern.finditer(data)}
+    try:
+        with path.open("rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return set()
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return {known[match[0].lower()] for match in pattern.finditer(data)}
+    except FileNotFoundError:
+        return set()
 
 
 def _in_text(connection: sqlite3.Connection, suspects: Sequence[str]) -> set[str]:

@@ -13,6 +13,7 @@ from recall.errors import StateError
 from recall.index import consent
 from recall.index.consent import UNPLACED, Destination
 from recall.index.database import Database
+from recall.index.projects import all_of
 from recall.models.endpoints import is_loopback
 from recall.models.request import LocalModel, RemoteModel
 
@@ -28,9 +29,13 @@ About = Callable[[sqlite3.Connection], frozenset[str] | None]
 
 def question(model: str, endpoint: str, projects: Iterable[str] | None = None) -> str:
     """What the user is asked. `projects`: as they are called; None for all."""
-    named = None if projects is None else ", ".join("no project" if one == UNPLACED else one for one in projects)
+    named = None if projects is None else ", ".join(map(_called, projects))
     which = "" if named is None else f" of {named}"
     return _QUESTION.format(model=model, endpoint=endpoint, which=which, more=_ALL if named is None else _SOME)
+
+
+def _called(project: str) -> str:
+    return "no project" if project == UNPLACED else project
 
 
 def anything(_connection: sqlite3.Connection) -> frozenset[str] | None:
@@ -55,18 +60,19 @@ class ConsentGate:
             if consent.covers(connection, to):
                 return
             granted = consent.allowed(connection, to)
+            names = {one.project_id: f"{one.name} ({one.project_id})" for one in all_of(connection, self._profile_no)}
         if granted and to.projects is not None:
             to = self._destination(model, to.projects - granted)
         elif not granted:
             to = self.destination(model)
         asked = None if to.projects is None else sorted(to.projects)
+        called = None if asked is None else [names.get(one, one) for one in asked]
         named: dict[str, object] = {"provider": to.provider, "endpoint": to.endpoint, "model": to.model}
-        named |= {"token": to.token, "question": question(to.model, to.endpoint, asked)}
+        named |= {"token": to.token, "question": question(to.model, to.endpoint, called)}
         named |= {} if asked is None else {"projects": asked}
-        hint = "say yes with `history-recall consent grant`, or set HISTORY_RECALL_MODEL to offline"
-        of = (
-            "" if asked is None else f" of {', '.join(asked)}" if UNPLACED not in asked else " of what is in no project"
-        )
+        only = "".join(f" --project {one}" for one in asked or ())
+        hint = f"say yes with `history-recall consent grant{only}`, or set HISTORY_RECALL_MODEL to offline"
+        of = "" if called is None else f" of {', '.join(map(_called, called))}"
         raise StateError("consent_required", f"Nothing{of} may be sent to {to.endpoint} ({to.model}) yet", hint, named)
 
     def limits(self, model: RemoteModel | LocalModel) -> frozenset[str] | None:

@@ -73,6 +73,8 @@ def _proof(proof: Answer) -> Iterable[str]:
         yield f"proved: vocabulary checked, {looked_for} looked for in the files, none is left"
     if proof["pending"]:
         yield "pending: another process holds the index open; run the command again when it has ended"
+    for path in proof["backups_left"]:
+        yield f"the backup {one_line(path)} could not be removed: it holds what was forgotten"
     for name, words in proof["left_over"].items():
         yield f"still in {one_line(name)}: {count(len(words), 'word')}"
     if not proof["vocabulary"]:

@@ -118,7 +118,8 @@ def test_the_question_names_the_project_and_its_token_says_yes_to_it_alone(
 
     assert (asked.code, asked.error["code"]) == (3, "consent_required")
     assert asked.error["data"]["projects"] == [bound["dam"]]
-    assert bound["dam"] in asked.error["data"]["question"]
+    assert f"of dam ({bound['dam']})" in asked.error["data"]["question"]
+    assert f"consent grant --project {bound['dam']}`" in asked.error["hint"]
     assert product.seen() == ()
     assert product.done("index", source, "--confirm", asked.error["data"]["token"])["completed"]
     shown = product.done("consent", "show")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from recall import conversations, journal
-from recall.index import fulltext, tombstones
+from recall.errors import StateError
+from recall.index import damage, fulltext, tombstones
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.settings import Settings
+
+_RESTORE = "restore the file from a backup, or move it away and index again"
+_MOVE_AWAY = "move the file away, then index again with index-all, or import an export: your logs are untouched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +33,65 @@ class Check:
 
 def doctor(settings: Settings, database: Database, *, deep: bool = False) -> dict[str, object]:
     """Look at everything that can be looked at without a model; `deep` also reads every page and every quote."""
-    checks = [_exists(database), _hosts(settings, database)]
+    checks = [_exists(database), _tried("hosts", partial(_hosts, settings, database))]
     if database.exists:
-        checks += [_journal(database), _permissions(database), _integrity(database, deep=deep)]
-        checks += [_text_index(settings, database), _foreign_keys(database), _forgotten(database)]
+        checks += [_journal(database), _permissions(database.path)]
+        checks += [
+            _tried("database", partial(_integrity, database, deep=deep)),
+            _tried("text index", partial(_text_index, settings, database)),
+            _tried("references", partial(_foreign_keys, database)),
+            _tried("forgotten", partial(_forgotten, database)),
+        ]
         if deep:
-            checks.append(_quotes(settings, database))
+            checks.append(_tried("quotes", partial(_quotes, settings, database)))
+        if any(check.name == "database" and check.ok is False for check in checks):
+            checks.append(_left(damage.left_of(database.path)))
+    return _answer(checks)
+
+
+def of_damaged(settings: Settings, error: StateError) -> dict[str, object]:
+    """The same of an index that cannot even be opened: what can be told without it, and what is left of it."""
+    path = settings.database
+    left = damage.left_of(path)
+    said = "; ".join(left.problems) or error.message
+    stand_in = Database.stand_in(path)
+    try:
+        hosts = _hosts(settings, stand_in)
+    finally:
+        stand_in.close()
+    return _answer(
+        [
+            Check("index", False, f"{path} cannot be opened", _MOVE_AWAY),
+            hosts,
+            _permissions(path),
+            Check("database", False, said, _RESTORE),
+            _left(left),
+        ]
+    )
+
+
+def _answer(checks: list[Check]) -> dict[str, object]:
     return {"ok": all(check.ok is not False for check in checks), "checks": [check.as_json() for check in checks]}
+
+
+def _tried(name: str, look: Callable[[], Check]) -> Check:
+    """One check; where the damage does not let it come to its end, that is what it found."""
+    try:
+        return look()
+    except StateError as error:
+        if error.code != "index_damaged":
+            raise
+        return Check(name, False, error.message, _RESTORE)
+
+
+def _left(left: damage.Left) -> Check:
+    """What can still be read of a damaged file: for an export, and to know what indexing again has to bring back."""
+    told = [
+        f"{table} {rows}" if whole else f"{table} broken off after {rows}"
+        for table, (rows, whole) in left.rows.items()
+        if whole or rows
+    ]
+    return Check("readable", None if told else False, ", ".join(told) or "nothing of it", _MOVE_AWAY)
 
 
 def rebuild_text_index(settings: Settings, database: Database) -> dict[str, object]:
@@ -57,11 +116,11 @@ def _journal(database: Database) -> Check:
     return Check("journal", True, f"{database.journal_mode} instead of WAL: readers wait for writers", hint)
 
 
-def _permissions(database: Database) -> Check:
+def _permissions(path: Path) -> Check:
     loose = [
         name
         for suffix in ("", "-wal", "-shm", "-journal")
-        if (name := str(database.path) + suffix) and os.path.exists(name) and os.stat(name).st_mode & 0o077
+        if (name := str(path) + suffix) and os.path.exists(name) and os.stat(name).st_mode & 0o077
     ]
     if not loose:
         return Check("permissions", True, "only you can read the index")
@@ -74,8 +133,7 @@ def _integrity(database: Database, *, deep: bool) -> Check:
         found = [str(row[0]) for row in connection.execute(f"PRAGMA {check}(5)")]
     if found == ["ok"]:
         return Check("database", True, f"{check} ok")
-    hint = "restore the file from a backup, or move it away and index again"
-    return Check("database", False, "; ".join(found), hint)
+    return Check("database", False, "; ".join(found), _RESTORE)
 
 
 def _foreign_keys(database: Database) -> Check:

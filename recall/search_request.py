@@ -46,6 +46,8 @@ class SearchRequest:
         if not 1 <= len(self.queries) <= MOST_QUERIES:
             message = f"{len(self.queries)} queries were given"
             raise ArgumentError("invalid_query", message, f"give 1 to {MOST_QUERIES}")
+        if not any(text.strip() for text in self.queries):
+            raise ArgumentError("usage", "The query is empty", "say what to look for")
         for text in self.queries:
             if len(text) > LONGEST_QUERY:
                 message = f"A query has {len(text)} characters"

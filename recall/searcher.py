@@ -141,9 +141,7 @@ def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, sc
             "Run `history-recall doctor`."
         )
     if not any(query.literal for query in found.queries):
-        typed = any(query.text.strip() for query in found.queries)
-        what = "only punctuation, no word" if typed else "empty"
-        said.append(f"The query is {what}: there is nothing to look for.")
+        said.append("The query is only punctuation, no word: there is nothing to look for.")
     elif not found.hits:
         words = ", ".join(dict.fromkeys(word for query in found.queries for word in _words(query)))
         said.append(f"Nothing here answers that. Looked for: {redact_text(words)[:300]}, in {in_scope} conversations")

@@ -75,6 +75,11 @@ class Database:
                 if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
                     return cls._open_file(path, cancelled)
                 return cls._open_read_only(path, cancelled)
+        return cls.stand_in(path)
+
+    @classmethod
+    def stand_in(cls, path: Path) -> Database:
+        """An empty index in memory, for what can be told without the one at this path."""
         connection = _connect(":memory:")
         _install(connection)
         return cls(connection, path, exists=False, journal_mode="memory")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recall import search_request, timewindow
+from recall.errors import StateError
 from recall.hosts.names import HOSTS
 from recall.run import now_ms
 from recall.settings import SCOPES
@@ -175,7 +176,13 @@ def _doctor(session: Session, arguments: Arguments) -> Answer:
 
     if arguments.get("rebuild_text_index"):
         return doctor.rebuild_text_index(session.settings, session.for_work())
-    return doctor.doctor(session.settings, session.for_reading(), deep=bool(arguments.get("deep")))
+    try:
+        database = session.for_reading()
+    except StateError as error:
+        if error.code != "index_damaged":
+            raise
+        return doctor.of_damaged(session.settings, error)
+    return doctor.doctor(session.settings, database, deep=bool(arguments.get("deep")))
 
 
 def _batch_exit(answer: Arguments) -> int:

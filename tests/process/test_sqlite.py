@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -66,6 +68,54 @@ def test_damage_in_the_text_index_is_named_and_healed(world: World, damage: str,
     assert world.found("heron") == {"5e551011-heron"}
     assert visible(world) == expected
     assert_sound(world)
+
+
+def _torn(path: Path, size: int) -> None:
+    with path.open("r+b") as file:
+        file.truncate(size)
+
+
+def _overwritten(path: Path) -> None:
+    """Every fifth page behind the first ones is noise."""
+    data = bytearray(path.read_bytes())
+    for start in range(5 * 4096, len(data), 5 * 4096):
+        data[start : start + 4096] = b"\xa5" * len(data[start : start + 4096])
+    path.write_bytes(data)
+
+
+TORN = {
+    "half": lambda path: _torn(path, path.stat().st_size // 8192 * 4096),
+    "a-page-and-a-bit": lambda path: _torn(path, 5000),
+    "header-alone": lambda path: _torn(path, 100),
+    "pages-overwritten": _overwritten,
+}
+
+
+@pytest.mark.parametrize("damage", TORN)
+@pytest.mark.parametrize("deep", [(), ("--deep",)])
+def test_a_damaged_file_still_gets_every_check_and_stays_as_it_is(
+    world: World, damage: str, deep: tuple[str, ...]
+) -> None:
+    world = World(world.home, model="offline")
+    world.done("index", world.log("heron", TURNS))
+    with closing(sqlite3.connect(world.database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    TORN[damage](world.database)
+    before = bytes_of(world.database)
+    ran = world.run("doctor", *deep)
+    assert ran.code == 1
+    checks = {check["name"]: check for check in json.loads(ran.out)["checks"]}
+    assert {"index", "hosts", "permissions", "database", "readable"} <= set(checks)
+    assert checks["database"]["ok"] is False
+    assert checks["database"]["hint"]
+    assert "Traceback" not in ran.err
+    assert bytes_of(world.database) == before
+    told = checks["readable"]["detail"]
+    assert ("nothing" in told) == (damage != "pages-overwritten"), told
+    if damage == "pages-overwritten":
+        assert re.search(r"[a-z_]+ [1-9]", told), "a table that is whole is told with its rows"
+    else:
+        assert checks["index"]["ok"] is False
 
 
 def test_without_wal_it_works_and_says_so(world: World) -> None:

@@ -72,6 +72,8 @@ class _Scores:
         self._firm = [_firm(turn.chars / mean, weights) for turn in turns]
         self._parts: list[Parts] = [{} for _ in turns]
         self._terms = [0] * len(turns)  # that each place has, its own or from the turns beside it
+        self._blocks = [0.0] * len(turns)  # what the block around each place has
+        self._ends = _block_ends(turns, weights.block_reach)
         self._beside = self._directions()
         self._by_text = {written.curated_no: written for written in sight.written}
         lengths = [written.chars for written in sight.written]
@@ -103,9 +105,12 @@ class _Scores:
         for place, part in beside.items():
             share = self._weights.repeated if place in own else 1.0
             self._give(place, "rewrite" if rewritten else "neighbours", worth * part * share)
-        for place, part in self._from_writing(text, rewritten=rewritten).items():
+        written = self._from_writing(text, rewritten=rewritten)
+        for place, part in written.items():
             share = self._weights.cited if place in own else 1.0
             self._give(place, "rewrite" if rewritten else "curated", worth * part * share)
+        if not _PAIRED.search(term.words[0]):  # two characters stand in most blocks by chance
+            self._add_to_blocks(sorted(own | written.keys()), worth)
 
     def _from_beside(self, places: Iterable[int]) -> dict[int, float]:
         """What a term's places give to the places beside them."""
@@ -118,6 +123,15 @@ class _Scores:
                 if 0 <= other < len(turns) and turns[other].line == line:
                     given[other] = given.get(other, 0.0) + worth * firm
         return given
+
+    def _add_to_blocks(self, places: Sequence[int], worth: float) -> None:
+        """Add a term to the blocks that hold it at these places, in order: to each once."""
+        reached = 0
+        for place in places:
+            first, end = self._ends[place]
+            for other in range(max(first, reached), end):
+                self._blocks[other] += worth
+            reached = max(reached, end)
 
     def _from_writing(self, text: Holding | None, *, rewritten: bool) -> dict[int, float]:
         """What the texts that hold a term give to the places that they cite: the firmest one counts."""
@@ -159,9 +173,12 @@ class _Scores:
         """The sums with their factors, and what the best entry of a conversation lends to the others."""
         best: dict[int, float] = {}
         found: dict[int, Parts] = {}
-        for turn, parts, terms in zip(self._sight.turns, self._parts, self._terms, strict=True):
+        rows = zip(self._sight.turns, self._parts, self._terms, self._blocks, strict=True)
+        for turn, parts, terms, block in rows:
             if not parts or (terms < 2 and parts.keys() == {"neighbours"}):
                 continue  # one word beside an entry says nothing of it
+            if self._weights.block:
+                parts["block"] = self._weights.block * block
             factor = self._factor(turn)
             found[turn.entry_no] = {layer: score * factor for layer, score in parts.items()}
             score = sum(found[turn.entry_no].values())
@@ -181,6 +198,23 @@ class _Scores:
             worth = {"in": 1.0, "near": weights.near_moment, "month": weights.month_of_moment, "": 0.0}
             factor *= 1 + weights.moment * max(worth[moment.closeness(turn.at)] for moment in self._asked.moments)
         return factor
+
+
+def _block_ends(turns: Sequence[Turn], reach: int) -> list[tuple[int, int]]:
+    """The places of the block around each place: the first, and the one behind the last."""
+    ends: list[tuple[int, int]] = []
+    first = end = 0
+    for place, turn in enumerate(turns):
+        while (turns[first].conversation_no, turns[first].seq) < (turn.conversation_no, turn.seq - reach):
+            first += 1
+        end = max(end, place)
+        while end < len(turns) and (turns[end].conversation_no, turns[end].seq) <= (
+            turn.conversation_no,
+            turn.seq + reach,
+        ):
+            end += 1
+        ends.append((first, end))
+    return ends
 
 
 def _worth(held: Holding | None, text: Holding | None, sight: Sight) -> float:
@@ -219,7 +253,7 @@ def reaches_floor(
     `terms` are those of one query, or of a rewrite of it. Of an entry's score what others wrote about it does not
     count, for such texts are many and say much; nor, for an own query, what only rewriting brought in.
     """
-    shares = {"curated": 0.0, "rewrite": 1.0 if rewritten else 0.0}
+    shares = {"curated": 0.0, "block": 0.0, "rewrite": 1.0 if rewritten else 0.0}
     possible = paired = 0.0
     texts: dict[int, float] = {}
     for term in terms:

@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall import moments, ranked, scoring
+from recall.index.held import Holding
+from recall.index.turns import Turn
 from recall.moments import Moment
+from recall.query import Term
 from recall.rewriting import Rewriting
+from recall.scoring import Asked, Sight
 from recall.searcher import SearchRequest, default_filters, rank, search
 from recall.weights import WEIGHTS
 from tests.search.builder import DAY, PROFILE, START, Index
@@ -77,6 +81,46 @@ def test_the_answer_beside_the_question_is_found(index: Index) -> None:
     index.conversation(["rain again", "yes"], "other")
     found = ask(index, "broker ferry")["conversations"][0]["entries"]
     assert {entry["entry_id"]: entry["found_by"] for entry in found}["e1"] == ["neighbours"]
+
+
+def _with_a_word_beside(index: Index, distance: int) -> dict[str, dict[str, float]]:
+    """Where the question's other word stands so many places on in one conversation, and not in the other: the parts."""
+    filler = ["about the weather"] * (distance - 1)
+    index.conversation(["the heron came back", *filler, "more about the weather"], "alone", started=START)
+    index.conversation(["the heron came back", *filler, "the turbine of the mill"], "block", started=START)
+    with index.database.read() as connection:
+        found = rank(connection, default_filters(1), ["heron turbine"])
+        names = dict(
+            connection.execute(
+                "SELECT entry_no, host_conversation_id FROM entries JOIN conversations USING (conversation_no)"
+                " WHERE seq = (SELECT min(seq) FROM entries)"
+            ).fetchall()
+        )
+    return {names[hit.entry_no]: hit.parts for hit in found if hit.entry_no in names}
+
+
+def test_the_block_around_an_entry_speaks_for_it(index: Index) -> None:
+    parts = _with_a_word_beside(index, WEIGHTS.block_reach)
+    assert parts["block"]["block"] > parts["alone"]["block"] > 0
+    assert parts["block"]["keyword"] == parts["alone"]["keyword"]
+
+
+def test_a_block_has_an_end(index: Index) -> None:
+    parts = _with_a_word_beside(index, WEIGHTS.block_reach + 1)
+    assert parts["block"]["block"] == parts["alone"]["block"]
+
+
+def test_a_block_holds_a_word_once_and_no_pair_of_characters() -> None:
+    turns = [Turn(number, 1, number, "user", None, 20, 0) for number in range(4)]
+    held = {
+        Term(("heron",)): Holding(frozenset({0, 1, 3}), 3),
+        Term(("归属",)): Holding(frozenset({0, 1, 3}), 3),
+    }
+    for term in held:
+        asked, sight = Asked({term: 1.0}), Sight(turns, 100, {term: held[term]}, {})
+        made = scoring.scores(asked, sight, WEIGHTS)
+        expected = 0.0 if term == Term(("归属",)) else WEIGHTS.block * scoring.idf(3, 100)
+        assert [parts["block"] for parts in made.values()] == pytest.approx([expected] * len(made))
 
 
 def test_forms_that_no_ending_tells_are_one_word(index: Index) -> None:

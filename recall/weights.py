@@ -30,7 +30,7 @@ class Weights:
     block_reach: int = 20  # places before and after it that are its block
     roles: Mapping[str, float] = field(default_factory=lambda: _ROLES)
     curated: Mapping[str, float] = field(default_factory=lambda: _CURATED)  # by kind of text that cites the entry
-    extractive: float = 0.1  # of that, where the built-in analyser wrote it
+    extractive: float = 0.15  # of that, where the built-in analyser wrote it
     cited: float = 0.8  # of that, where the entry holds the term itself
     moment: float = 1.0  # added to the factor of an entry from the time that the question names
     near_moment: float = 0.7  # of that, a day beside it

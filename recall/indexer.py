@@ -20,7 +20,7 @@ from recall import conversations
 from recall.curation import Curated, Curator
 from recall.errors import RecallError, SourceError, StateError
 from recall.index import cache, frequencies, fulltext, jobs, lease
-from recall.index.database import ensure_profile, profile_number
+from recall.index.database import Database, ensure_profile, profile_number
 from recall.index.lease import Owner
 from recall.models import pace
 from recall.models.gate import ConsentGate
@@ -28,6 +28,7 @@ from recall.models.tokens import meter_for
 from recall.repairing import Maintained, Repairer, When
 from recall.roads import road_of
 from recall.run import Run
+from recall.settings import Settings
 from recall.types import SourceRef
 
 # What is no failure of a batch: there is nothing to index, or nothing more than what is indexed.
@@ -153,6 +154,22 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
     with run.database.read() as connection:
         report.left = len(jobs.waiting(connection, profile_no))
     return report.as_json(spent)
+
+
+def cached_replies(settings: Settings, database: Database) -> int:
+    """How many replies of models the profile has kept."""
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        return 0 if number is None else cache.count(connection, number)
+
+
+def would_rebuild(settings: Settings, database: Database) -> dict[str, object]:
+    """What a rebuild would drop and queue; nothing is written."""
+    found, _ = conversations.rows(settings, database)
+    kept = cached_replies(settings, database)
+    queued = sum(row.can_be_queued or row.is_indexed for row in found)
+    said = "Nothing was dropped or queued: this only says what would be."
+    return {"queued": queued, "cached_replies_dropped": kept, "text_index": "unchanged", "message": said}
 
 
 def rebuild(run: Run) -> dict[str, object]:

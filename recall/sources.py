@@ -6,6 +6,7 @@ import os
 
 from recall import conversations
 from recall.errors import ArgumentError
+from recall.hosts import walk
 from recall.index import stored
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.run import Run
@@ -26,7 +27,8 @@ def listing(settings: Settings, database: Database) -> dict[str, object]:
 
 def add(run: Run, argument: str) -> dict[str, object]:
     """Authorise one file, or the .jsonl files directly in one folder. Adding twice is the same as once."""
-    path, kind = conversations.catalogue_of(run.settings, run.database).authorise(argument)
+    catalogue = conversations.catalogue_of(run.settings, run.database)
+    path, kind = catalogue.authorise(argument)
     with run.database.write() as connection:
         number = ensure_profile(connection, run.settings.profile, run.clock())
         connection.execute(
@@ -34,7 +36,45 @@ def add(run: Run, argument: str) -> dict[str, object]:
                ON CONFLICT (profile_no, path) DO UPDATE SET kind = excluded.kind""",
             (number, path, kind, run.clock()),
         )
-    return {"added": {"path": path, "kind": kind}}
+    logs, others = catalogue.held(path, kind)
+    said = _said(path, kind, logs, others, catalogue.root_over(path))
+    return {"added": {"path": path, "kind": kind, "logs": logs, "unreadable": others}, "message": said}
+
+
+def _said(path: str, kind: str, logs: int, others: int, host: str | None) -> str:
+    """What a person should know of it: nothing is in it that can be read, or not all is, or it was there already."""
+    if host is not None:
+        return f"It lies in the own folder of {host}, which is looked through anyway."
+    if kind == "file":
+        return "" if logs else "It is no log of a host that is known here: see docs/hosts.md."
+    if others:
+        unread = f"{others} of {logs + others} in it cannot be read as a log"
+        return f"{unread}: `history-recall conversations` says why."
+    if logs:
+        return ""
+    below = _with_logs(path)
+    if below:
+        return f"No log lies directly in it; {_folders(below)} below it, and each has to be added by itself."
+    return "No log lies in it yet. Those that come will be listed."
+
+
+def _folders(names: list[str]) -> str:
+    shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+    return f"there are logs in {len(names)} folder{'s' if len(names) > 1 else ''} ({shown})"
+
+
+def _with_logs(path: str) -> list[str]:
+    """The names of the folders directly in this one that hold logs."""
+    with os.scandir(path) as entries:
+        folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    return [name for name in folders if _holds_a_log(os.path.join(path, name))]
+
+
+def _holds_a_log(folder: str) -> bool:
+    try:
+        return any(walk.is_log(name) for name in os.listdir(folder))
+    except OSError:
+        return False  # it is none that could be added
 
 
 def remove(run: Run, argument: str) -> dict[str, object]:

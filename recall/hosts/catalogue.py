@@ -28,6 +28,8 @@ from recall.types import SourceRef, SourceWarning
 
 __all__ = ["HOSTS", "Catalogue", "Listed", "Root", "open_source"]
 
+_SPECIAL = ("/proc", "/sys", "/dev")
+_ANYBODYS = stat.S_ISVTX | stat.S_IWOTH  # as /tmp is
 _ASK = "see `history-recall conversations`, or authorise it with `history-recall sources add PATH`"
 
 
@@ -163,6 +165,17 @@ class Catalogue:
             raise SourceError("unsupported_source", message, "see docs/hosts.md for what can be added")
         return str(path), "file"
 
+    def held(self, path: str, kind: str) -> tuple[int, int]:
+        """How many logs lie in what was added, and how many more that look like one and cannot be read as one."""
+        found = list(_Place("", kind, Path(path)).listed(Notes()))
+        good = sum(item.header is not None for item in found)
+        return good, len(found) - good
+
+    def root_over(self, path: str) -> str | None:
+        """The host whose own folder holds this path already."""
+        held = (place.host for place in self._places if place.kind == "root" and paths.contains(place.path, Path(path)))
+        return next(held, None)
+
     def is_current(self, listed: Listed) -> bool:
         """Whether this is the conversation that is running now, or a subagent of it."""
         current = self._settings.current
@@ -176,6 +189,12 @@ class Catalogue:
         if home.is_relative_to(path):
             message = f"{path} is the home folder or above it"
             raise SourceError("not_authorised", message, "add the folder that holds the logs")
+        if any(path.is_relative_to(special) for special in _SPECIAL):
+            message = f"{path} is a view of the running system, not a folder of files"
+            raise SourceError("not_authorised", message, "add the folder that holds the logs")
+        if os.stat(path).st_mode & _ANYBODYS == _ANYBODYS:
+            message = f"everybody on this machine may put files into {path}, and they would be indexed as yours"
+            raise SourceError("not_authorised", message, "add the log itself, or a folder in it that is yours")
         return path
 
     def _by_identity(self, host: str, identity: str) -> Listed:

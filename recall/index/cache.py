@@ -51,6 +51,12 @@ def drop_source(connection: sqlite3.Connection, profile_no: int, source: str) ->
     connection.execute("DELETE FROM model_cache WHERE profile_no = ? AND source = ?", (profile_no, source))
 
 
+def count(connection: sqlite3.Connection, profile_no: int) -> int:
+    """How many replies a profile has."""
+    query = "SELECT count(*) FROM model_cache WHERE profile_no = ?"
+    return int(connection.execute(query, (profile_no,)).fetchone()[0])
+
+
 def clear(connection: sqlite3.Connection, profile_no: int) -> int:
     """Forget every reply of a profile; how many there were."""
     return connection.execute("DELETE FROM model_cache WHERE profile_no = ?", (profile_no,)).rowcount

@@ -55,13 +55,14 @@ def answer(
     cancellation: Cancellation,
     follower: Follower | None = None,
     lender: Lender | None = None,
+    ask: Callable[[str], bool] | None = None,
 ) -> Answered:
     """Run the operation. Raises nothing but BrokenPipeError and what is no Exception."""
     database: Path | None = None
     try:
         chosen = settings.load(overrides=asked.overrides)
         database = chosen.database
-        session = Session(chosen, report, cancellation, follower, lender, agent=asked.agent)
+        session = Session(chosen, report, cancellation, follower, lender, ask, agent=asked.agent)
         try:
             with translated(database):
                 document = asked.operation.run(session, asked.arguments)

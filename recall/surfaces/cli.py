@@ -11,7 +11,7 @@ import io
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TextIO
 
@@ -52,7 +52,7 @@ def _main(words: list[str]) -> int:
         return 130
     cancellation = Cancellation()
     with _progress(asked.as_json) as report, signals_cancel(cancellation):
-        answered = answer(asked, report, cancellation)
+        answered = answer(asked, report, cancellation, ask=_asker(asked, cancellation))
     return _show(asked, answered, words)
 
 
@@ -113,6 +113,22 @@ def _progress(as_json: bool) -> Reporter:
     if as_json:
         return JsonLines(sys.stderr)
     return TerminalProgress(sys.stderr) if sys.stderr.isatty() else Reporter()
+
+
+def _asker(asked: Asked, cancellation: Cancellation) -> Callable[[str], bool] | None:
+    """How the person at the terminal is asked; None where a program reads or writes."""
+    here: tuple[TextIO | None, ...] = (sys.stdin, sys.stderr)  # None where the process was started without
+    if asked.as_json or not all(stream is not None and stream.isatty() for stream in here):
+        return None
+
+    def ask(question: str) -> bool:
+        with cancellation.torn():
+            try:
+                return click.confirm(question, err=True)
+            except click.Abort:
+                return False
+
+    return ask
 
 
 def _say(answered: Answered, *, as_json: bool) -> int:

@@ -13,6 +13,7 @@ from recall.hosts.names import HOSTS
 from recall.run import now_ms
 from recall.settings import SCOPES
 from recall.surfaces import host_commands, keeping_commands, project_commands
+from recall.surfaces.counting import count
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
 from recall.types import STATES
@@ -147,9 +148,14 @@ def _repair(session: Session, arguments: Arguments) -> Answer:
     return indexer.repair(session.run(), _text(arguments, "topic"))
 
 
-def _rebuild(session: Session, _arguments: Arguments) -> Answer:
+def _rebuild(session: Session, arguments: Arguments) -> Answer:
     from recall import indexer
 
+    if arguments.get("dry_run"):
+        return indexer.would_rebuild(session.settings, session.for_reading())
+    replies = indexer.cached_replies(session.settings, session.for_reading())
+    if replies and not arguments.get("yes"):
+        session.sure(f"Drop {count(replies, 'cached reply')} that may have been paid for, and queue everything again?")
     return indexer.rebuild(session.run())
 
 
@@ -400,6 +406,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "rebuild",
         "Drop the cached model replies, rebuild the text index, and queue everything again.",
         _rebuild,
+        (
+            Parameter("dry_run", "Say what would be dropped and queued; write nothing.", "flag"),
+            Parameter("yes", "Do not ask, on a terminal, whether paid replies may go.", "flag"),
+        ),
     ),
     Operation(
         "search",

@@ -190,8 +190,12 @@ def _sources(answer: Answer) -> Iterable[str]:
 
 
 def _added(answer: Answer) -> Iterable[str]:
-    verb, row = next(iter(answer.items()))
-    yield f"{verb} {row['kind']} {one_line(row['path'])}"
+    verb = "added" if "added" in answer else "removed"
+    row = answer[verb]
+    logs = f"  ({count(row['logs'], 'log')})" if row.get("logs") else ""
+    yield f"{verb} {row['kind']} {one_line(row['path'])}{logs}"
+    if answer.get("message"):
+        yield one_line(answer["message"])
 
 
 def _index(answer: Answer) -> Iterable[str]:

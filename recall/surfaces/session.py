@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from recall.errors import StateError
 from recall.index.database import Database
 from recall.run import Cancellation, Choose, Follower, Progress, Run, cancelled
 from recall.scope import Here, here_of
@@ -32,8 +33,14 @@ class Session:
     cancellation: Cancellation = field(default_factory=Cancellation)
     follower: Follower | None = None
     lender: Lender | None = None
+    ask: Callable[[str], bool] | None = None  # how a person is asked; None where nobody sits there
     agent: bool = False  # an agent asks, and the user's settings say how far it may look
     _open: Database | None = None
+
+    def sure(self, question: str) -> None:
+        """Go on where nobody sits there to be asked, or somebody says yes. Raises StateError `cancelled`."""
+        if self.ask is not None and not self.ask(question):
+            raise StateError("cancelled", "Nothing was changed", "say yes, or give --yes")
 
     def here(self) -> Here:
         """From where is asked."""

@@ -8,6 +8,7 @@ moves a conversation out of a project; `bind` and `adopt` bring those in that ha
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from recall.hosts.place import (
     sighting,
 )
 from recall.index import placed, projects
+from recall.index.consent import UNPLACED
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.index.projects import Binding, Project
 from recall.index.publish import bump_generation
@@ -35,6 +37,7 @@ from recall.scope import Here
 from recall.settings import Settings
 from recall.timewindow import iso
 
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # or turns the direction
 _DIRECTORY = "a folder"
 
 
@@ -260,8 +263,12 @@ def _project_for(
 def check_name(name: str, every: Sequence[Project], *, but: int | None = None) -> str:
     """The name as it is stored. Raises ArgumentError `usage`, `name_taken`."""
     shown = " ".join(name.split())
-    if not 1 <= len(shown) <= 100 or shown.startswith(("p_", "git:")) or shown == ".":
-        raise ArgumentError("usage", f"A project cannot be called {name!r}", "use 1 to 100 characters, and no id")
+    means_else = shown.startswith(("p_", "git:")) or shown.casefold() in (".", UNPLACED)
+    if not 1 <= len(shown) <= 100 or means_else or _UNSEEN.search(shown):
+        hint = (
+            "use 1 to 100 characters that can be seen, and nothing that means something else where a project is named"
+        )
+        raise ArgumentError("usage", f"A project cannot be called {name!r}", hint)
     for project in every:
         if not project.archived and project.project_no != but and project.name.casefold() == shown.casefold():
             message = f"A project is called {shown!r} already"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from recall.errors import ArgumentError
 from recall.hosts.names import HOSTS
 from recall.surfaces.operations import Operation, Parameter
 from recall.surfaces.session import Session
@@ -120,6 +121,9 @@ def _for_agents(session: Session, arguments: Arguments) -> Answer:
     action = arguments["action"]
     if action == "show":
         return _list(session, arguments)
+    if session.here().cwd is None:  # where this process happens to be is nobody's project
+        message = "The caller named no folder that could be bound"
+        raise ArgumentError("no_project", message, "the program passes it: --cwd DIR, or HISTORY_RECALL_CWD")
     if action == "decline":
         return _decline(session, arguments)
     name, token = _text(arguments, "name"), _text(arguments, "confirm")

@@ -189,6 +189,14 @@ def test_names(person: Person) -> None:
     assert person.refused("project", "create", "heron") == "name_taken"
     assert person.done("project", "rename", "Heron", "Stork")["project_id"] == made["project_id"]
     assert person.refused("search", "x", "--project", "Heron") == "unknown_project"
+    for odd in ("", "  ", ".", "none", "None", "git:.", "p_x", "x" * 101, "a\x1b]0;x\x07", "a\u202eb", "a\x9bb"):
+        assert person.refused("project", "create", odd) == "usage", odd
+        assert person.refused("project", "rename", "Stork", odd) == "usage", odd
+    for fine in ("x'; DROP TABLE projects; --", "..", "项目 👩‍💻", "%s {0} \\n", '"'):
+        one = person.done("project", "create", fine)
+        assert person.done("project", "rename", fine, f"{fine} 2")["project_id"] == one["project_id"]
+        assert person.done("search", "x", "--project", f"{fine} 2")["project"] == one["project_id"]
+        assert person.done("project", "delete", f"{fine} 2")["deleted"]
 
 
 def test_an_agent_binds_only_with_the_users_yes(person: Person) -> None:
@@ -215,3 +223,12 @@ def test_an_agent_binds_only_with_the_users_yes(person: Person) -> None:
 
 def _nobody(progress: Progress) -> None:
     """No one is watching."""
+
+
+@pytest.mark.parametrize("action", ["bind", "decline"])
+def test_an_agent_without_a_folder_binds_none(person: Person, action: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder comes from the caller; where the process happens to run is nobody's project."""
+    monkeypatch.chdir(person.folder("app"))
+    answered = tools.call("history_recall_project", {"action": action}, {}, _nobody, Cancellation())
+    assert (answered.is_error, answered.document["error"]["code"]) == (True, "no_project")  # type: ignore[index]
+    assert not list(person.folder("app").iterdir())

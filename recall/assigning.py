@@ -82,17 +82,17 @@ def revert(run: Run, argument: str) -> dict[str, object]:
         number = ensure_profile(connection, done.profile, run.clock())
         ids = {project.project_id: project.project_no for project in projects.all_of(connection, number)}
         kept = [c.conversation_id for c in done.changes if not _put_back(connection, number, ids, c)]
-        connection.executemany(
+        undone = len(done.changes) - len(kept)
+        undone += connection.executemany(
             "DELETE FROM bindings WHERE profile_no = ? AND kind = ? AND key = ? AND project_no IS ?",
             [(number, kind, key, ids.get(project_id)) for kind, key, project_id in done.bindings],
-        )
-        for project_id in done.created:
-            _delete_empty(connection, number, project_id)
+        ).rowcount
+        undone += sum(_delete_empty(connection, number, project_id) for project_id in done.created)
         if reads.generation(connection, number) == done.generation_after:
             connection.execute(
                 "UPDATE profiles SET generation = ? WHERE profile_no = ?", (done.generation_before, number)
             )
-        else:
+        elif undone:  # nothing is undone of a run that was killed before it was committed
             bump_generation(connection, number)
     path.replace(path.with_suffix(".reverted"))
     return {"journal": str(path), "reverted": len(done.changes) - len(kept), "kept": kept}
@@ -222,15 +222,15 @@ def _put_back(connection: sqlite3.Connection, profile_no: int, ids: dict[str, in
     )
 
 
-def _delete_empty(connection: sqlite3.Connection, profile_no: int, project_id: str) -> None:
-    """Delete a project that the run had made, unless something came to it since."""
-    connection.execute(
+def _delete_empty(connection: sqlite3.Connection, profile_no: int, project_id: str) -> int:
+    """Delete a project that the run had made, unless something came to it since; how many went."""
+    return connection.execute(
         """DELETE FROM projects WHERE profile_no = :profile AND project_id = :id
            AND NOT EXISTS (SELECT 1 FROM conversations AS c WHERE c.project_no = projects.project_no)
            AND NOT EXISTS (SELECT 1 FROM bindings AS b WHERE b.project_no = projects.project_no)
            AND NOT EXISTS (SELECT 1 FROM decisions AS d WHERE d.project_no = projects.project_no)""",
         {"profile": profile_no, "id": project_id},
-    )
+    ).rowcount
 
 
 def _answer(

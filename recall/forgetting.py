@@ -9,14 +9,15 @@ anew. The log in the host's store is the user's own and stays.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recall import conversations, journal, scope, timewindow
-from recall.errors import ArgumentError, SourceError
+from recall.errors import ArgumentError, SourceError, StateError
 from recall.hosts.reading import probe
-from recall.index import forget, lineage, reads, residue, tombstones
+from recall.index import forget, frequencies, lineage, reads, residue, tombstones
 from recall.index.database import Database, ensure_profile, profile_number
 from recall.index.forget import Erased
 from recall.index.publish import bump_generation
@@ -87,6 +88,8 @@ def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
         numbers = [target.number for target in found if target.number is not None]
         done = forget.erase(connection, profile_no, numbers, now) if numbers else Erased(proved=True)
         bump_generation(connection, profile_no)
+    with contextlib.suppress(StateError):  # it is forgotten; without the counts searches are slower, not wrong
+        frequencies.renew(run.database, profile_no)
     removed, left = _without_backups(run.database) if found else ([], [])
 
     # Loaded here: the commands that only look need no part of the road to a model.

@@ -8,6 +8,7 @@ words that do not stand in their entries is left out, and named.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import stat
@@ -17,8 +18,8 @@ from typing import Any
 
 from recall import bundle_rules, folders
 from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
-from recall.errors import ArgumentError
-from recall.index import arriving, catalogue, fulltext, projects, reads, tombstones
+from recall.errors import ArgumentError, StateError
+from recall.index import arriving, catalogue, frequencies, fulltext, projects, reads, tombstones
 from recall.index.arriving import Joining
 from recall.index.database import SCHEMA_VERSION, ensure_profile
 from recall.redact import redact_text
@@ -46,6 +47,8 @@ def import_bundle(run: Run, argument: str) -> dict[str, object]:
         # Where nothing was, it is the bundle's: its cursors go on, and its answers are the same byte for byte.
         after = max(generation, reads.generation(connection, profile_no) + 1)
         connection.execute("UPDATE profiles SET generation = ? WHERE profile_no = ?", (after, profile_no))
+    with contextlib.suppress(StateError):  # it is in; without the counts searches are slower, not wrong
+        frequencies.renew(run.database, profile_no)
     return {"imported": len(taking.new), "unchanged": len(taking.same), "conflicts": taking.conflicts}
 
 

@@ -281,17 +281,8 @@ def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Await
 
     charged = asyncio.run(whole())
     with contextlib.suppress(StateError):  # the work is done; without the counts searches are slower, not wrong
-        _count_words(run, profile_no)
+        frequencies.renew(run.database, profile_no)
     return charged
-
-
-def _count_words(run: Run, profile_no: int) -> None:
-    """Count the commonest words again where the index has grown; the counting itself locks nobody out."""
-    with run.database.read() as connection:
-        counted = frequencies.count(connection, profile_no)
-    if counted is not None:
-        with run.database.write() as connection:
-            frequencies.keep(connection, counted)
 
 
 def _owner(run: Run) -> AbstractContextManager[Owner]:

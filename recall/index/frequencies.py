@@ -1,8 +1,9 @@
 """In how many rows of a text index a term stands: what a query's plan is made from.
 
 The index itself answers for a rare word at once, and for a common one in as many steps as there are rows. The commonest
-are therefore counted once in a while, at the end of a run that indexed, and kept in `frequent_words`; what is kept may
-be a little old, which changes a plan's costs and no answer. Plain functions on an open connection; they never commit.
+are therefore counted once in a while, at the end of a run that indexed, forgot or imported, and kept in
+`frequent_words`; what is kept may be a little old, which changes a plan's costs and no answer. Plain functions on an
+open connection, which never commit, but for `renew`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from recall.index.database import Database
 from recall.index.layers import Layer, LayerName, layer
 from recall.query import Term
 
@@ -71,6 +73,19 @@ def _counted(connection: sqlite3.Connection, index: Layer, term: Term) -> int:
     return int(connection.execute(sql, {"match": index.engine.any_of([term])}).fetchone()[0])
 
 
+def renew(database: Database, profile_no: int) -> None:
+    """Count the commonest words again where that is due; the counting itself locks nobody out.
+
+    What was published or forgotten meanwhile makes the counts void: a word may be gone for good. The next run counts.
+    """
+    with database.read() as connection:
+        seen, counted = _generation(connection, profile_no), count(connection, profile_no)
+    if counted is not None:
+        with database.write() as connection:
+            if _generation(connection, profile_no) == seen:
+                keep(connection, counted)
+
+
 def count(connection: sqlite3.Connection, profile_no: int) -> Counted | None:
     """The commonest words, counted by reading the whole index; None where it has not grown enough since they were."""
     counted = connection.execute("SELECT counted_rows FROM text_indexes WHERE profile_no = ?", (profile_no,)).fetchone()
@@ -104,6 +119,11 @@ def clear(connection: sqlite3.Connection, profile_no: int) -> None:
     """Keep no counts: where words may have left the index for good, none of them may stand here."""
     connection.execute("DELETE FROM frequent_words WHERE profile_no = ?", (profile_no,))
     connection.execute("UPDATE text_indexes SET counted_rows = 0 WHERE profile_no = ?", (profile_no,))
+
+
+def _generation(connection: sqlite3.Connection, profile_no: int) -> int:
+    row = connection.execute("SELECT generation FROM profiles WHERE profile_no = ?", (profile_no,)).fetchone()
+    return int(row["generation"])
 
 
 def total(connection: sqlite3.Connection) -> int:

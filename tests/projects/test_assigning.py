@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -163,3 +164,18 @@ def test_revert_after_much_has_changed(
     assert [one["path"] for one in left[stork]["bindings"]] == [str(person.folder("new"))]
     assert person.done("status")["revision"] > revision
     assert person.done("doctor", "--deep")["ok"]
+
+
+def test_a_journal_of_a_run_that_was_never_committed_undoes_nothing(
+    person: Person, records: list[HostProject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process died between its journal and its commit."""
+    indexed_before(person, monkeypatch)
+    before = dump(person.database)
+    done = person.done("project", "assign", "--from-host", "pi")
+    shutil.copyfile(done["backup"], person.database)
+    for suffix in ("-wal", "-shm"):
+        person.database.with_name(person.database.name + suffix).unlink(missing_ok=True)
+    reverted = person.done("project", "revert", done["journal"])
+    assert (reverted["reverted"], len(reverted["kept"])) == (0, 2)
+    assert dump(person.database) == before

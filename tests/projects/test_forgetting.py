@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from recall import forgetting
 from recall.errors import SourceError
+from recall.index import frequencies
 from recall.surfaces.cli import main
 from tests.indexing.product import Log
 from tests.projects.person import Person
 
-WORDS = ("quillonbrace", "vermouthglade", "zephyrmantle")
+WORDS = ("quillonbrok", "vermouthglat", "zephyrmantok")  # as the text index keeps them: no ending comes off
 
 
 def said(number: int) -> tuple[str, str]:
@@ -276,3 +277,49 @@ def test_a_backup_that_cannot_be_removed_is_named(person: Person, monkeypatch: p
     (folder / "x.db").mkdir(parents=True)  # no file that could be unlinked
     code, answer = person.run("forget", "pi:0abc0001")
     assert (code, answer["proof"]["backups_left"], answer["proof"]["ok"]) == (1, [str(folder / "x.db")], False)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in an index that is large enough for its commonest words to be counted."""
+    monkeypatch.setattr(frequencies, "LEAST_ROWS", 1)
+    monkeypatch.setattr(frequencies, "KEPT_LEAST", 1)
+
+
+def common(person: Person) -> set[str]:
+    return {row[0] for row in person.rows("SELECT word FROM frequent_words WHERE layer = 'text'")}
+
+
+def test_common_words_are_counted_again_without_the_forgotten(person: Person, counted: None, tmp_path: Path) -> None:
+    for number in range(3):
+        write(person, number)
+    person.index()
+    assert common(person).issuperset(WORDS)
+    person.done("export", "--output", tmp_path / "bundle.json")
+    assert person.done("forget", "pi:0abc0001")["proof"]["ok"]
+    assert common(person) & set(WORDS) == set(WORDS[1:])
+    person.monkeypatch.setenv("HISTORY_RECALL_DB", str(tmp_path / "else" / "index.db"))
+    person.database = tmp_path / "else" / "index.db"
+    person.done("import", tmp_path / "bundle.json")
+    assert common(person).issuperset(WORDS)
+
+
+def test_counts_that_were_made_before_it_was_forgotten_are_not_kept(person: Person, counted: None) -> None:
+    for number in range(2):
+        write(person, number)
+    person.index()
+    original = frequencies.count
+
+    def then_forgotten(connection: sqlite3.Connection, profile_no: int) -> object:
+        found = original(connection, profile_no)
+        with redirect_stdout(io.StringIO()):
+            person.monkeypatch.setattr(frequencies, "count", original)
+            assert main(["forget", "pi:0abc0001", "--json"]) in (0, 1)  # 1: the reader that counts holds the log
+        return found
+
+    write(person, 2)
+    person.monkeypatch.setattr(frequencies, "count", then_forgotten)
+    person.index()
+    assert WORDS[0] not in common(person)
+    assert person.done("forget", "pi:0abc0001")["proof"]["ok"]
+    assert WORDS[0].encode() not in everything(person)

@@ -18,7 +18,7 @@ from tests.projects.person import Person
 from tests.projects.test_assigning import dump
 from tests.shared import ROOT, SHARED, needs_shared
 
-WORDS = ("quillonbrace", "vermouthglade", "zephyrmantle")
+WORDS = ("quillonbrok", "vermouthglat", "zephyrmantok")
 MOMENTS = 6
 
 

@@ -70,6 +70,7 @@ def _ask(setting: Setting, server: ChatServer, content: str = "which word?", **c
         Turn(text=chatty(GOOD)),
         Turn(text=GOOD, finish="eos"),
         Turn("list_content", text=GOOD),
+        Turn(text=GOOD, piece=4, pause=0.1),
     ],
     ids=_named,
 )

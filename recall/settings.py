@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ HOST = "host"  # the model of the program that we run in
 # wrong guess would ask the user's consent for somebody else.
 BARE_NAMES = (("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"), ("o4", "openai"), ("claude-", "anthropic"))
 PREFIX = "HISTORY_RECALL_"
+_HALF = re.compile("[\ud800-\udfff]")
 _NUMBERS = {
     "batch_sessions": (2, 1, 100_000),
     "batch_calls": (12, 0, 1_000_000),
@@ -79,12 +81,12 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
     Raises ArgumentError `usage` naming the variable and what it takes.
     """
     given = os.environ if environment is None else environment
-    env = {name: value.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name, value in given.items()}
+    env = _printable(given)
     home = Path(os.path.abspath(os.path.expanduser(env.get("HOME") or "~")))
     values = _config(env, home) | {
         key[len(PREFIX) :].lower(): value for key, value in env.items() if key.startswith(PREFIX) and value != ""
     }
-    values |= overrides or {}
+    values |= _printable(overrides or {})
     numbers = {name: _number(name, values.get(name), *limits) for name, limits in _NUMBERS.items()}
     repair = values.get("repair", "due")
     if repair not in _REPAIR:
@@ -104,6 +106,11 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
         agent_scope=_agent_scope(values.get("projects_agent_scope", "all")),
         **numbers,
     )
+
+
+def _printable(given: Mapping[str, str]) -> dict[str, str]:
+    """The system gives bytes that are no UTF-8 as half surrogate pairs, which can be neither stored nor sent."""
+    return {name: _HALF.sub("\ufffd", value) for name, value in given.items()}
 
 
 def secrets_in_environment(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:

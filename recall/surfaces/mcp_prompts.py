@@ -15,6 +15,7 @@ from recall import fence
 from recall.run import Cancellation, Progress
 from recall.surfaces import line
 from recall.surfaces.agent_text import NOTICE
+from recall.surfaces.arguments import printable
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.tools import Perform
 
@@ -68,7 +69,7 @@ def get(
             f"`{line.COMMAND} {asked}` was run and answered as follows. Show the answer, or use it for what was asked."
         )
         text = f"{head}\n{NOTICE}\n{fence.around(said.text)}"
-    content = types.TextContent(type="text", text=text)
+    content = types.TextContent(type="text", text=str(printable(text)))
     return types.GetPromptResult(
         description=prompt.description, messages=[types.PromptMessage(role="user", content=content)]
     )

@@ -25,6 +25,7 @@ from recall.run import Cancellation, Progress
 from recall.settings import Settings
 from recall.surfaces import mcp_prompts, tools
 from recall.surfaces.answering import Answered, Asked
+from recall.surfaces.arguments import printable
 from recall.surfaces.job_calls import PATIENCE, Jobs
 from recall.surfaces.progress import Pace
 from recall.surfaces.tools import TOOLS, Tool
@@ -92,9 +93,10 @@ class McpServer:
             return tools.call(params.name, params.arguments or {}, caller, report, cancellation, self._perform)
 
         answered = await self._run(context, work)
+        document = printable(dict(answered.document)) if self._documents else None
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answered.text)],
-            structured_content=dict(answered.document) if self._documents else None,
+            content=[types.TextContent(type="text", text=str(printable(answered.text)))],
+            structured_content=document if isinstance(document, dict) else None,
             is_error=answered.is_error,
         )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,9 +29,15 @@ _NOISE = (
 )
 
 
-def _start(home: Path, *words: str) -> subprocess.Popen[bytes]:
+def _start(home: Path, *words: str, folder: bytes | None = None) -> subprocess.Popen[bytes]:
+    """Bounded: where it does not answer, its end does."""
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, *words], env=environment(home), stdin=pipe, stdout=pipe, stderr=pipe)
+    command = [sys.executable, *words]
+    process = subprocess.Popen(command, cwd=folder, env=environment(home), stdin=pipe, stdout=pipe, stderr=pipe)
+    end = threading.Timer(240, process.kill)
+    end.daemon = True
+    end.start()
+    return process
 
 
 def test_stray_words_go_to_standard_error_and_garbage_is_no_end(home: Path) -> None:
@@ -112,6 +120,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     ask(json.dumps(_HELLO))
     sent.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode() + b"\n")
     yield ask
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+
+
+def test_it_answers_in_a_folder_whose_name_is_no_text(home: Path) -> None:
+    folder = os.path.join(os.fsencode(home), b"kiln-\xff")
+    os.mkdir(folder)
+    process = _start(home, "-m", "recall", "mcp", folder=folder)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for line in (json.dumps(_HELLO), *[_call(_SEARCH, '{"queries": ["kiln"]}')] * 2):
+        process.stdin.write(line.encode() + b"\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert not answer["result"].get("isError")
     process.communicate(timeout=120)
     assert process.returncode == 0
 

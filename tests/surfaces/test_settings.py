@@ -62,6 +62,11 @@ def test_relative_paths_are_made_absolute_once(home: Path, tmp_path: Path, monke
     assert settings.database == tmp_path / "here" / "index.db"
 
 
+def test_what_is_no_text_names_nothing(home: Path) -> None:
+    settings = load({"HOME": f"{home}/\udcff"}, {"cwd": "/srv/\udcff\ud800"})
+    assert (str(settings.home), settings.cwd) == (f"{home}/\ufffd", "/srv/\ufffd\ufffd")
+
+
 def test_a_providers_own_base_counts_as_the_base(home: Path) -> None:
     env = {"HOME": str(home), "OPENAI_BASE_URL": "https://elsewhere.invalid/v1"}
     assert load(env | {"HISTORY_RECALL_MODEL": "openai/gpt-x"}).api_base == "https://elsewhere.invalid/v1"

@@ -145,6 +145,7 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
     _begins_with_the_brief(program, home, model)
     _answers_slash(program, home)
     _holds(program, home)
+    _lends(program, home, model)
     _moves(program, home)
     _moves_itself(program, home)
     _is_not_indexed_again(home)
@@ -168,6 +169,22 @@ def _holds(program: Program, home: Home) -> None:
         if "the bridge holds" not in (said := home.run([*command, str(home.folder / package)])):
             raise Failed(f"the bridge does not hold: {said[-800:]}")
         _say(f"{program.name}: its process was killed in mid-call; the calls ended, the next ones were answered")
+
+
+def _lends(program: Program, home: Home, model: ScriptedModel) -> None:
+    """An analysis is asked of its own model, after a yes; what that says here is no analysis, and is refused."""
+    if not program.lends:
+        return
+    listed = json.loads(home.run(["history-recall", "conversations", "--host", program.name, "--json"]))
+    source = next(row["source"] for row in listed["conversations"] if row["state"] == "new")
+    lent = {"HISTORY_RECALL_MODEL": "host"}
+    home.type(program.slash, "/history-recall consent grant", "❯", "host at host: given", **lent)
+    before = len(model.requests)
+    home.type(program.slash, f"/history-recall index {source}", "❯", "invalid_model_output", **lent)
+    asked = [str(request) for _, request in model.requests[before:]]
+    if not any("You catalogue a recorded conversation" in text for text in asked):
+        raise Failed("the program's own model was not asked")
+    _say(f"{program.name}: its own model was asked for an analysis, with its own key, and what it said was judged")
 
 
 def _moves(program: Program, home: Home) -> None:

@@ -63,12 +63,12 @@ class Home:
             raise Failed(f"`{shlex.join(command)}` ended with {done.returncode}: {said[-1500:]}")
         return said
 
-    def type(self, command: Sequence[str], line: str, ready: str, wanted: str) -> str:
+    def type(self, command: Sequence[str], line: str, ready: str, wanted: str, **variables: str) -> str:
         """Start a program in a terminal of tmux, type a line once `ready` is on the screen, and wait for `wanted`."""
         socket = str(self.folder / "terminal")
 
         def tmux(*words: str) -> str:
-            environment = self._environment | {"TERM": "xterm-256color"}
+            environment = self._environment | {"TERM": "xterm-256color"} | variables
             given = {"cwd": self.work, "env": environment, "capture_output": True, "text": True, "check": False}
             return str(subprocess.run(["tmux", "-S", socket, *words], **given).stdout)  # type: ignore[call-overload]
 

@@ -35,6 +35,7 @@ class Program:
     said in it without a terminal. `loaded`: commands of its own that see our package, and what they then say. `brief`:
     it can begin a conversation with the brief. `moved_itself`: what the move of the running conversation says of its
     directory, with {folder} in it. `bridge`: what runs a script against our installed package (a path in the home).
+    `lends`: its own model can be asked for an analysis, in a terminal.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Program:
     brief: bool = False
     moved_itself: str | None = None
     bridge: tuple[str, str, str] | None = None
+    lends: bool = False
 
     def folder(self, cache: Path) -> Path:
         """Where its commands are, once it is installed."""
@@ -289,6 +291,7 @@ PROGRAMS: tuple[Program, ...] = (
         in_terminal=True,
         brief=True,
         moved_itself="Hermes works in {folder}",
+        lends=True,
         python=True,
     ),
 )

@@ -129,6 +129,41 @@ def test_a_job_ends_with_its_client_and_a_detached_one_does_not(
         assert followed["document"]["answer"]["completed"][0]["source"] == str(source)
 
 
+def _runs(pid: int) -> bool:
+    """Whether a process is there, and is more than its exit code."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_a_job_ends_with_a_killed_server_and_is_taken_up(
+    command: str, env: dict[str, str], model: Model, source: Path
+) -> None:
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("this system does not show its processes in /proc")
+    with Served(env, command=command) as first:
+        if command == "serve":
+            first.start("line", line=f"index {source}")
+        else:
+            client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+            assert "result" in first.answer(first.start("initialize", **client))
+            first.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+            first.start("tools/call", name="history_recall_index", arguments={"file": str(source)})
+        _until(lambda: len(model.sent) == 3)
+        with Served(env) as beside:
+            worker = _worker(beside)
+        first.process.kill()
+        _until(lambda: not _runs(worker))
+    with Served(env) as second:
+        assert _jobs(second)[0]["state"] in ("cancelled", "interrupted")
+        assert second.line("search drift --limit 1")["exit_code"] == 0
+        model.go()
+        assert second.line(f"index {source}")["exit_code"] == 0
+        assert len(model.sent) == len(set(model.sent)) + 1, "what was open at its end is asked again"
+
+
 def test_a_call_that_takes_long_is_answered_in_time_and_goes_on(
     env: dict[str, str], model: Model, source: Path
 ) -> None:

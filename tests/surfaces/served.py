@@ -25,9 +25,9 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
 class Served:
     """The process and what it said. `heard` are the messages that were no answer to a `call`."""
 
-    def __init__(self, env: Mapping[str, str], *words: str) -> None:
+    def __init__(self, env: Mapping[str, str], *words: str, command: str = "serve") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "recall", "serve", *words],
+            [sys.executable, "-m", "recall", command, *words],
             env=dict(env),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ their surroundings only, so that the cost does not grow with the index.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recall import moments, scoring
@@ -27,6 +27,7 @@ KEPT = 300  # entries of one query that go on
 TOLD = 60  # entries that are looked at for a time they tell
 _TOLD_CHARS = 2000
 _CHECKED_CHARS = 200_000  # of every text that is compared letter for letter,
+_CHECKED_AT_ONCE = 500_000  # that are in memory together, or one longer text
 _CHECKED_IN_ALL = 40_000_000  # and of the best ones together, where they are longer
 
 
@@ -188,17 +189,28 @@ class Ranked:
 
     def _holding(self, spellings: Sequence[str], among: Iterable[int]) -> list[int]:
         """Which entries hold each spelling letter for letter; the first of `among` are read to the end."""
-        numbers, left = list(among), _CHECKED_IN_ALL
-        lengths = hits.lengths(self._connection, numbers)
-        holding = []
-        for entry_no in numbers:
+        left, holding = _CHECKED_IN_ALL, []
+        most: dict[int, int] = {}
+        lengths = hits.lengths(self._connection, among := list(among))
+        for entry_no in among:
             whole = lengths[entry_no] <= max(left, _CHECKED_CHARS)
-            length = lengths[entry_no] if whole else _CHECKED_CHARS
-            left -= length
-            text = hits.searchable(self._connection, [entry_no], length)[entry_no]
-            if querying.holds(text, spellings):
-                holding.append(entry_no)
+            most[entry_no] = lengths[entry_no] if whole else _CHECKED_CHARS
+            left -= most[entry_no]
+        for some in _in_parts(most):
+            texts = hits.beginnings(self._connection, some)
+            holding += [entry_no for entry_no in some if querying.holds(texts[entry_no], spellings)]
         return holding
+
+
+def _in_parts(most: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    """Entries with how much of each is read, cut so that little of it is in memory at a time."""
+    part: dict[int, int] = {}
+    for entry_no, chars in most.items():
+        if part and sum(part.values()) + chars > _CHECKED_AT_ONCE:
+            yield part
+            part = {}
+        part[entry_no] = chars
+    yield part
 
 
 def _bag(query: Query, rewrites: Sequence[Query], weights: Weights, *, own_words: bool) -> dict[Term, float]:

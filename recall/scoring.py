@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 
 from recall.index.cited import Written
 from recall.index.held import Holding
@@ -203,17 +206,10 @@ class _Scores:
 def _block_ends(turns: Sequence[Turn], reach: int) -> list[tuple[int, int]]:
     """The places of the block around each place: the first, and the one behind the last."""
     ends: list[tuple[int, int]] = []
-    first = end = 0
-    for place, turn in enumerate(turns):
-        while (turns[first].conversation_no, turns[first].seq) < (turn.conversation_no, turn.seq - reach):
-            first += 1
-        end = max(end, place)
-        while end < len(turns) and (turns[end].conversation_no, turns[end].seq) <= (
-            turn.conversation_no,
-            turn.seq + reach,
-        ):
-            end += 1
-        ends.append((first, end))
+    for _, group in groupby(turns, key=attrgetter("conversation_no")):
+        at = [turn.seq for turn in group]
+        start = len(ends)
+        ends += [(start + bisect_left(at, seq - reach), start + bisect_right(at, seq + reach)) for seq in at]
     return ends
 
 

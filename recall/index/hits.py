@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recall import labels
@@ -34,6 +34,16 @@ def searchable(connection: sqlite3.Connection, numbers: Iterable[int], most: int
         """SELECT e.entry_no, substr(e.text, 1, ?), e.role FROM json_each(?) AS chosen
            JOIN entries AS e ON e.entry_no = chosen.value""",
         (most, json.dumps(list(numbers))),
+    )
+    return {row[0]: labels.blank(row[1], row[2]) for row in found}
+
+
+def beginnings(connection: sqlite3.Connection, most: Mapping[int, int]) -> dict[int, str]:
+    """The beginnings of texts of entries, as many characters as `most` says of each, the reader's labels covered."""
+    found = connection.execute(
+        """SELECT e.entry_no, substr(e.text, 1, chosen.value), e.role FROM json_each(?) AS chosen
+           JOIN entries AS e ON e.entry_no = CAST(chosen.key AS INTEGER)""",
+        (json.dumps(most),),
     )
     return {row[0]: labels.blank(row[1], row[2]) for row in found}
 

@@ -173,7 +173,7 @@ class Catalogue:
 
     def root_over(self, path: str) -> str | None:
         """The host whose own folder holds this path already."""
-        held = (place.host for place in self._places if place.kind == "root" and paths.contains(place.path, Path(path)))
+        held = (place.host for place in self._places if place.kind == "root" and Path(path).is_relative_to(place.path))
         return next(held, None)
 
     def is_current(self, listed: Listed) -> bool:

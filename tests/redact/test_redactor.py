@@ -233,6 +233,12 @@ HOSTILE = [
     "eyJhbGciOi.eyJ\n",
     "$ANSIBLE_VAULT;1.1;AES256\n",
     "<password><value>",
+    "ghp_a\n",
+    "x_api_",
+    "AKIA",
+    "[REDACTED:a-key#1]\n",
+    "password for bob ? ",
+    "sk-ant-a1B2\n ",
 ]
 
 

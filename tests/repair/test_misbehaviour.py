@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from recall.models.turns import ToolCall, TurnRequest
-from tests.repair.child import Child, Literal, Made, answers, errors, standing
+from repair.tools import BadCall, arguments_of
+from tests.repair.child import Child, Literal, Made, answers, errors, facet, standing
 from tests.repair.test_changes import kilns
 from tests.repair.world import World, calls
 
@@ -298,6 +299,77 @@ def test_a_proposal_that_breaks_a_rule_is_refused_softly(world: World, proposal:
 
     assert errors(child.requests[-1]) == [code]
     assert done["repair"]["state"] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("history", "incoming", "code"),
+    [
+        (8, 5, None),
+        (9, 0, "refused_too_many_moves"),
+        (8, 6, "invalid_arguments"),
+        (7, 6, "refused_too_many_incoming_moves"),
+    ],
+)
+def test_moves_of_history_and_of_what_comes_in_have_a_limit_each(
+    world: World, history: int, incoming: int, code: str | None
+) -> None:
+    world.index("b", "bread rises")
+    world.index("k", "kilns crack")
+    for number in range(2):
+        world.index(f"k{number}", *(f"kiln {number} {part}" for part in range(4)), into=INTO)
+    world.index("l", "kiln x", into=INTO)
+    world.set(repair="due")
+    old = [title for title in world.topics()[INTO] if title.startswith("kiln ")][:history]
+    new = [f"kiln new {part}" for part in range(incoming)]
+    bread = world.topic_id("bread rises")
+    # All conversations of a batch are incoming.
+    for start in range(0, incoming, 5):
+        world.log(f"n{start}", *new[start : start + 5], into=INTO)
+    world.log("z", "kilns are bricked", into=INTO)
+
+    def proposal(request: TurnRequest) -> Mapping[str, Any]:
+        ids = [*map(world.facet_id, old), *(facet(request, title) for title in new)]
+        return {"moves": [{"facet_id": one, "to": bread, "reason": "r"} for one in ids]}
+
+    child = Child(proposal)
+    world.child(child)
+
+    answer = world.done("index-all")
+
+    done = answer["completed"][-1]["repair"]
+    assert done["state"] == ("done" if code is None else "nothing")
+    told = [head["error"] for _, _, head in answers(child.requests[-1]) if "error" in head]
+    assert told == ([code] if code is not None else [])
+    assert len(world.topics()["bread rises"]) == 1 + (history + incoming if code is None else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("repair_topics", {"page": 0}),
+        ("repair_members", {"topic_id": "t" * 65}),
+        ("repair_read", {"facet_id": "f", "entry_id": "e", "max_chars": 999}),
+        ("repair_read", {"facet_id": "f", "entry_id": "e", "max_chars": 12_001}),
+        ("repair_read", {"facet_id": "f", "entry_id": "e", "offset": -1}),
+        ("repair_read", {"facet_id": "f", "entry_id": "e", "remember": "n" * 601}),
+        ("repair_read", {"facet_id": "f", "entry_id": "e", "path": "/etc/passwd"}),
+        ("repair_propose", {"redefinitions": [{"topic_id": "t"} | LONG] * 6}),
+        ("repair_propose", {"moves": [{"facet_id": f"f{n}", "to": "t", "reason": "r"} for n in range(14)]}),
+        ("repair_propose", {"drafts": [{"draft": 6} | LONG]}),
+        ("repair_propose", {"merge": {"topic_ids": ["a", "b", "c"]} | LONG}),
+        ("repair_propose", {"drafts": [{"draft": 1} | LONG | {"description": "d" * 501}]}),
+        ("repair_propose", {"drafts": [{"draft": 1} | LONG | {"aliases": ["a"] * 13}]}),
+        ("repair_coverage", {"topic": "t", "page": 1.5}),
+        ("repair_check", {"page_id": "p", "receipt_id": "r", "fits": "true", "reason": "r"}),
+        ("repair_check", {"page_id": "p", "receipt_id": "r", "fits": True, "reason": "r" * 301}),
+        ("finish", {"proposal_id": None}),
+        ("finish", {"proposal_id": False, "reason": "r"}),
+    ],
+)
+def test_arguments_beyond_a_limit_are_refused_and_the_tool_does_not_run(name: str, arguments: dict[str, Any]) -> None:
+    with pytest.raises(BadCall) as refused:
+        arguments_of(ToolCall("call", name, json.dumps(arguments)))
+    assert refused.value.code == "invalid_arguments"
 
 
 def test_a_second_proposal_takes_the_place_of_the_first(world: World) -> None:

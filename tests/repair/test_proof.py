@@ -155,6 +155,7 @@ def test_any_element_of_an_audit_that_changes_nothing_too(planted: World) -> Non
     ("change", "code"),
     [
         ("UPDATE entries SET text = text || '!', chars = chars + 1 WHERE text LIKE 'kilns cool%'", "repair_incomplete"),
+        ("UPDATE entries SET text = replace(text, 'cool', 'cold') WHERE text LIKE 'kilns cool%'", "repair_incomplete"),
         ("UPDATE entries SET sha256 = 'x' WHERE text LIKE 'kilns cool%'", "repair_incomplete"),
         ("UPDATE facets SET description = 'else' WHERE title = 'kilns cool'", "repair_incomplete"),
         ("UPDATE evidence SET entry_id = 'else' WHERE quote = 'kilns cool'", "repair_incomplete"),
@@ -185,6 +186,49 @@ def test_what_changed_in_the_database_since_is_refused(planted: World, change: s
     with pytest.raises(RecallError) as refused:
         proved.publish(proved.outcome)
     assert refused.value.code == code, refused.value
+
+
+def audited_before(planted: World, child: Child) -> Proved:
+    """A run that rests on what an earlier published one was given."""
+    topics = tuple(planted.topic_id(title) for title in planted.topics())
+    first = run(planted, Child(), topics)
+    with first.database.write() as connection:
+        repair_run.publish(connection, PROFILE, first.outcome, first.originals, extractive=True, now=1)
+    return run(planted, child, topics)
+
+
+def test_any_element_of_a_proof_that_rests_on_earlier_receipts_too(planted: World) -> None:
+    move = {"facet_id": planted.facet_id("a stray kiln"), "to": planted.topic_id("kilns crack"), "reason": "a kiln"}
+    for child in (Child(), Child({"moves": [move]})):
+        proved = audited_before(planted, child)
+        proof = proved.outcome.proof
+        assert proof is not None
+        assert proof.earlier
+        assert proof.deliveries == ()
+        proved.publish(proved.outcome)
+        for where, mutant in mutants(proof):
+            with pytest.raises(RecallError) as refused:
+                proved.publish(replace(proved.outcome, proof=mutant))
+            assert refused.value.code in ("repair_incomplete", "topic_state_changed"), where
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM receipts",
+        "UPDATE receipts SET sha256 = 'x'",
+        "UPDATE receipts SET facet_sha256 = 'x'",
+        "UPDATE receipts SET chars = chars - 1",
+        "UPDATE entries SET sha256 = 'x' WHERE text LIKE 'kilns cool%'",
+    ],
+)
+def test_an_earlier_receipt_that_is_gone_or_another_proves_nothing(planted: World, change: str) -> None:
+    proved = audited_before(planted, Child())
+    planted.change(change)
+    with pytest.raises(RecallError) as refused:
+        proved.publish(proved.outcome)
+    assert refused.value.code == "repair_incomplete"
+    assert "receipt" in str(refused.value.data["piece"])
 
 
 def test_the_first_missing_piece_is_named(planted: World) -> None:

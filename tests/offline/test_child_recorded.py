@@ -55,3 +55,36 @@ def test_no_two_subjects_are_merged_and_hardly_a_facet_is_moved(name: str, pairs
         assert child._merge(seen, child._rarity(seen)) is None
     seen = in_sight(facets, set(topics))
     assert len(child._moves(seen, child._rarity(seen), set())) == moved
+
+
+def cut(facets: Facets, topic: str) -> Facets:
+    """The facets with one topic cut in two: every other facet is in another one."""
+    turns = {id(facet): f"{topic} {number % 2}" for number, (_, facet) in enumerate(f for f in facets if f[0] == topic)}
+    return [(turns.get(id(facet), name), facet) for name, facet in facets]
+
+
+def merged(facets: Facets) -> set[str]:
+    seen = in_sight(facets, {topic for topic, _ in facets})
+    found = child._merge(seen, child._rarity(seen))
+    return set(found["topic_ids"]) if found is not None else set()
+
+
+def test_halves_of_a_topic_are_joined_and_nothing_else() -> None:
+    facets = recorded("a")
+    topics = sorted({topic for topic, _ in facets})
+    joined = 0
+    for topic in topics:
+        found = merged(cut(facets, topic))
+        assert found in (set(), {f"{topic} 0", f"{topic} 1"}), found
+        joined += bool(found)
+    assert joined == 5
+
+
+def test_what_was_mixed_into_another_topic_is_no_reason_to_merge_the_two() -> None:
+    facets = recorded("a")
+    topics = sorted({topic for topic, _ in facets})
+    for topic in topics:
+        halves = cut(facets, topic)
+        for host in topics:
+            if host != topic:
+                assert merged([(host if name == f"{topic} 0" else name, facet) for name, facet in halves]) == set()

@@ -200,3 +200,23 @@ def test_the_child_sees_no_path_no_directory_and_no_clock(world: World) -> None:
         "repair_check",
         "finish",
     ]
+
+
+def test_topics_take_turns_and_the_neighbours_come_last(world: World) -> None:
+    """Assigned topics first, one facet of each in turn, then the candidate that was not chosen; eight at most."""
+    for number in range(6):
+        world.index(f"k{number}", f"kilns {number}", into="kilns 0")
+        world.index(f"b{number}", f"bread {number}", into="bread 0")
+        world.index(f"t{number}", f"tides {number}", into="tides 0")
+    world.set(repair="due")
+    child = Child()
+    world.child(child)
+
+    done = world.index("e", "kilns e\ninto: kilns 0;\nnear: tides 0;", "bread e\ninto: bread 0;")
+
+    assert done["repair"]["audited"] == 8
+    opening = str(child.requests[0].messages[0]["content"])
+    heads = [line for line in opening.splitlines() if ", audited, in " in line]
+    ids = {world.topic_id(f"{name} 0"): name for name in ("kilns", "bread", "tides")}
+    turns = [next(name for topic, name in ids.items() if f'in "{topic}"' in head) for head in heads]
+    assert turns == ["kilns", "bread", "tides"] * 2 + ["kilns", "bread"]

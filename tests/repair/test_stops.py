@@ -21,7 +21,7 @@ def redefinition(world: World, title: str, new: str) -> Mapping[str, Any]:
     return {"redefinitions": [{"topic_id": world.topic_id(title)} | words]}
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
 def test_a_cancel_at_each_turn_publishes_nothing(world: World, at: int) -> None:
     kilns(world)
 
@@ -68,6 +68,32 @@ def test_a_spent_budget_at_each_turn_keeps_what_was_paid_for(world: World) -> No
     assert "kilns" in world.topics()
 
 
+@pytest.mark.parametrize(("cap", "code"), [("batch_calls", "work_budget"), ("daily_calls", "daily_budget")])
+def test_a_spent_budget_at_each_request_of_an_index_run(world: World, cap: str, code: str) -> None:
+    """One request more a run, by either cap: analysis, placement, the child's turns; the last one publishes all."""
+    kilns(world)
+    world.child(Child(redefinition(world, INTO, "kilns")))
+    source = world.log("e", "kilns are bricked", into=INTO)
+    before, asked = world.state(), len(world.server.requests) if world.server is not None else 0
+    codes = []
+    for run in range(1, 20):
+        world.set(**{cap: str(asked + run if cap == "daily_calls" else 1)})
+        ran = world.run("index", source)
+        codes.append(ran.code)
+        if ran.code == 0:
+            break
+        assert ran.error["code"] == code
+        assert world.state() == before
+        assert world.rows("SELECT code, attempts FROM queue") == [(code, 0)]
+    assert codes == [3] * 7 + [0]
+    assert "kilns" in world.topics()
+    assert world.rows("SELECT kind, count(*) FROM ledger WHERE source = ? GROUP BY kind", str(source)) == [
+        ("analysis", 1),
+        ("placement", 1),
+        ("repair", 6),
+    ]
+
+
 def test_a_damaged_kept_reply_is_dropped_alone(world: World) -> None:
     kilns(world)
     topic = world.topic_id(INTO)
@@ -104,13 +130,18 @@ def rewrite(log: Path) -> None:
     log.write_text(log.read_text(encoding="utf-8").replace("kilns cool slowly", "kilns cool at once"), encoding="utf-8")
 
 
+def cut(log: Path) -> None:
+    log.write_bytes(log.read_bytes()[:200])
+
+
 @pytest.mark.parametrize("with_plan", [False, True])
-def test_a_source_that_changes_after_it_was_read(world: World, with_plan: bool) -> None:
+@pytest.mark.parametrize("spoil", [rewrite, Path.unlink, cut])
+def test_a_source_that_changes_after_it_was_read(world: World, spoil: Callable[[Path], None], with_plan: bool) -> None:
     kilns(world)
 
     def change(number: int, made: list[Made]) -> Sequence[Made]:
         if made[0][0] == "finish":
-            rewrite(world.logs["c"])
+            spoil(world.logs["c"])
         return made
 
     world.child(Child(redefinition(world, INTO, "kilns") if with_plan else None, change=change))

@@ -17,9 +17,14 @@ from benchmarks.servers.sight import Call, Sight
 
 
 class Careless(Careful):
-    """One lapse a run, chosen by what the run is about; told of it, it does better once and then gives up."""
+    """One lapse a run, chosen by what the run is about; told of it, it does better once and then gives up. Asked the
+    very same again by a later run, it takes care."""
 
     LAPSES = ("unread", "receipt", "end_page", "blind", "forged", "words", "twice")
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._asked: set[str] = set()
 
     def calls(self, sight: Sight) -> list[Call]:
         lapse = self.LAPSES[self._dice(sight) % len(self.LAPSES)]
@@ -46,6 +51,10 @@ class Careless(Careful):
 
     def __call__(self, body: Mapping[str, Any]) -> Turn:
         sight = self.look(body["messages"])
+        question = hashlib.sha256(str(body["messages"]).encode()).hexdigest()
+        if question in self._asked:
+            return turn_of(super().calls(sight))
+        self._asked.add(question)
         if self.LAPSES[self._dice(sight) % len(self.LAPSES)] == "words" and sight.turns == 1:
             return Turn(text="I have read everything and nothing is wrong.")
         return turn_of(self.calls(sight))

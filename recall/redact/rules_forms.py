@@ -71,8 +71,10 @@ FORM_RULES: tuple[Rule, ...] = (
     _form(
         "rest of a token on the next line",
         "token-rest",
-        "-token# -key# -session#",
-        r"\[REDACTED:[a-z0-9\-]{2,30}(?:-token|-key|-session)#[0-9]{1,5}\]" + _BREAK + r"(?P<v>[A-Za-z0-9_\-]{10,120}+)(?=[\"'`]|[ \t]*(?:\r?\n|$|\\n))",
+        "token# -key# session#",
+        r"\[REDACTED:[a-z0-9\-]{0,30}(?:token|-key|session)#[0-9]{1,5}\]"
+        + _BREAK
+        + r"(?P<v>[A-Za-z0-9_\-]{10,120}+)(?=[\"'`]|[ \t]*(?:\r?\n|$|\\n)|(?<=[A-Za-z0-9_\-]{20})\s)",
         lambda v: issued(v) and rest_of_token(v) and not camel(v),
         back=45,
     ),

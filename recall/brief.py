@@ -91,16 +91,16 @@ def brief(database: Database, profile: str, request: BriefRequest, here: Here) -
         # A named project is preferred; the rest follows it, unless an agent is kept to its project.
         wanted = None if request.project is None else "prefer"
         found = scope.resolve(connection, -1 if number is None else number, here, wanted, request.project)
-        lines = [] if number is None else _lines(connection, number, here, found)
+        room = _Room(request.max_chars - len(fence.around(NOTICE)))
+        shown, left_out = ([], 0) if number is None else _lines(connection, number, here, found, room)
         covered = 0 if number is None else scope.covered(connection, number, here, found)
-    shown = _fitting(lines, request.max_chars)
     tiers = Counter(line.tier for line in shown)
     return found.as_json() | {
         "in_scope": covered,
         "text": fence.around("\n".join([NOTICE, *(line.text for line in shown)])) if shown else "",
         "lines": len(shown),
         "tiers": {tier: tiers[tier] for tier in TIERS},
-        "left_out": len(lines) - len(shown),
+        "left_out": left_out,
         "max_chars": request.max_chars,
         "message": "" if shown else found.said or "There is nothing to say: index some conversations first",
     }
@@ -114,10 +114,30 @@ class _Line:
     tier: Tier
 
 
-def _lines(connection: sqlite3.Connection, profile_no: int, here: Here, found: Scope) -> list[_Line]:
-    """All lines, the most wanted first."""
+class _Room:
+    """The characters that are left. A line that is too long for them makes room for shorter ones."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def fits(self, text: str) -> bool:
+        """Whether there is room for a line."""
+        return len(text) + 1 <= self._left
+
+    def take(self, text: str) -> None:
+        """Take the room of a line."""
+        self._left -= len(text) + 1
+
+
+def _lines(
+    connection: sqlite3.Connection, profile_no: int, here: Here, found: Scope, room: _Room
+) -> tuple[list[_Line], int]:
+    """The lines that there is room for, the most wanted first, and how many more there are.
+
+    Whether something was answered is looked at where its line could be shown: there can be many.
+    """
     if found.reason is not None:
-        return []
+        return [], 0
     without = reads.current_number(connection, profile_no, here.current)
     within = found.within
     values: dict[str, object] = {"profile": profile_no, "without": without, "most": _POOL}
@@ -129,21 +149,27 @@ def _lines(connection: sqlite3.Connection, profile_no: int, here: Here, found: S
         ).fetchall()
         for kind in _KINDS
     }
-    rows["open"] = [row for row in rows["open"] if not _is_answered(connection, row)]
     tiers: tuple[Tier, ...] = ("project",) if found.used == "project" else TIERS
     seen: set[tuple[str, str]] = set()
     said: set[str] = set()
-    lines: list[_Line] = []
+    shown: list[_Line] = []
+    left_out = 0
     for tier in tiers:
-        kinds = [[row for row in rows[kind] if found.tier(row) == tier] for kind in _KINDS]
-        for row in _in_turn(kinds):
+        opened, *others = [[row for row in rows[kind] if found.tier(row) == tier] for kind in _KINDS]
+        unanswered = (r for r in opened if not room.fits(_line(r, _statement(r))) or not _is_answered(connection, r))
+        for row in _in_turn([unanswered, *others]):
             cited = (row["entry_id"], row["sha256"])
             statement = _statement(row, _own_title(connection, row, within))
             if cited not in seen and statement.casefold() not in said:
                 seen.add(cited)
                 said.add(statement.casefold())
-                lines.append(_Line(_line(row, statement), tier))
-    return lines
+                line = _line(row, statement)
+                if room.fits(line):
+                    room.take(line)
+                    shown.append(_Line(line, tier))
+                else:
+                    left_out += 1
+    return shown, left_out
 
 
 def _in_turn(kinds: Sequence[Iterable[sqlite3.Row]]) -> Iterator[sqlite3.Row]:
@@ -173,7 +199,7 @@ def _own_title(connection: sqlite3.Connection, row: sqlite3.Row, within: Within)
     return None if words is None else words.title
 
 
-def _statement(row: sqlite3.Row, instead: str | None) -> str:
+def _statement(row: sqlite3.Row, instead: str | None = None) -> str:
     """What the row says, on one line, without the label that its line begins with."""
     text = " ".join((instead or safe(row["statement"], row["rules_version"])).split())
     label = _LABELS[row["status"]].match(text)
@@ -185,14 +211,3 @@ def _line(row: sqlite3.Row, statement: str) -> str:
         statement = statement[: _STATEMENT - 1].rstrip() + "…"
     day = (iso(row["at"]) or "unknown")[:10]
     return f"- {row['status']}: {statement} [{row['conversation_id']}/{row['entry_id']}, {day}]"
-
-
-def _fitting(lines: Sequence[_Line], most: int) -> list[_Line]:
-    """As many lines as there is room for; one that is too long for what is left makes room for shorter ones."""
-    left = most - len(fence.around(NOTICE))
-    shown: list[_Line] = []
-    for line in lines:
-        if len(line.text) + 1 <= left:
-            shown.append(line)
-            left -= len(line.text) + 1
-    return shown

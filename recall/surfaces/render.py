@@ -293,6 +293,9 @@ def _rebuild(answer: Answer) -> Iterable[str]:
     yield from _wrapped(answer["message"], "")
 
 
+_UNDONE = ("abandoned_branch", "rewound", "rolled_back")  # what was said there did not stay
+
+
 def _search(answer: Answer) -> Iterable[str]:
     if answer.get("message"):
         yield one_line(answer["message"])
@@ -304,7 +307,10 @@ def _search(answer: Answer) -> Iterable[str]:
         yield f"   {conversation['conversation_id']}{project}" + ("" if state == "ok" else f"  source: {state}")
         for entry in conversation["entries"]:
             near = "" if {"keyword", "literal"} & set(entry["found_by"]) else "  (beside or behind a hit)"
-            yield f"   - {entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}{_facet_of(entry)}{near}"
+            undone = [mark for mark in entry["status"] or () if mark in _UNDONE]
+            given_up = f"  [{', '.join(undone)}]" if undone else ""
+            said = f"{entry['role']} {entry['entry_id']}  {_clock(entry['timestamp'])}"
+            yield f"   - {said}{given_up}{_facet_of(entry)}{near}"
             if by := entry.get("superseded_by"):
                 now = f"{_cut(by['statement'], 90)} ({by['conversation_id']}, {_clock(by['timestamp'])})"
                 yield f"     superseded: {now}"

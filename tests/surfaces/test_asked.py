@@ -63,6 +63,24 @@ def test_what_is_added_says_what_is_in_it(home: Path, tmp_path: Path, add: Add) 
         assert bool(told["message"]) == bool(words)
 
 
+def test_what_was_given_up_is_marked_where_it_is_found(
+    home: Path, tmp_path: Path, add: Add, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = _log(tmp_path / "tree", "seven")
+    lines = [("b1", "a1", "go on with the wryneck"), ("c1", "a1", "no, the wryneck stays")]
+    with log.open("a") as file:
+        for name, parent, text in lines:
+            message = {"role": "user", "content": text}
+            file.write(json.dumps({"type": "message", "id": name, "parentId": parent, "message": message}) + "\n")
+    add(log)
+    assert main(["index", str(log)]) == 0
+    capsys.readouterr()
+    assert main(["search", "wryneck", "--include", "abandoned"]) == 0
+    shown = {line.split()[2]: line for line in capsys.readouterr().out.splitlines() if line.startswith("   - ")}
+    assert "[abandoned_branch]" in shown["b1"]
+    assert "[" not in shown["c1"]
+
+
 def test_what_lies_in_a_host_s_own_folder_is_said_to_be_looked_through_anyway(home: Path, add: Add) -> None:
     log = _log(home / ".pi" / "agent" / "sessions" / "--w--", "five")
     code, told = add(log.parent)

@@ -127,8 +127,9 @@ def _block(lines: Sequence[str]) -> _Block | None:
     marks = [number for number, line in enumerate(said) if line.rstrip() == "---" or line.startswith("--- ")]
     if marks not in ([], [0]):
         raise NotUnderstood("it is more than one document")
-    if len(said) > len(marks) and _key(said[len(marks)]) is None:
-        raise NotUnderstood("it is no block of keys")
+    first = _key(said[len(marks)]) if len(said) > len(marks) else ("", "")
+    if first is None or first[0]:
+        raise NotUnderstood("it is no block of keys at the margin")
     found = [number for number, line in enumerate(lines) if _key(line) == ("", BLOCK)]
     if len(found) > 1:
         raise NotUnderstood(f"`{BLOCK}` stands there {len(found)} times")
@@ -141,6 +142,11 @@ def _block(lines: Sequence[str]) -> _Block | None:
     if any("\t" in _margin(line) for line in lines[start:end] if _is_said(line)):
         raise NotUnderstood(f"`{BLOCK}` is indented with tabs")
     inner = next((_margin(line) for line in lines[start + 1 : end] if _is_said(line)), "  ")
+    inside = [line for line in lines[start + 1 : end] if _is_said(line) and len(_margin(line)) <= len(inner)]
+    # The items of a list may stand as far out as its key.
+    others = [line for number, line in enumerate(inside) if number == 0 or not line.lstrip().startswith("- ")]
+    if any((_key(line) or ("",))[0] != inner for line in others) or (end < len(lines) and lines[end][0] == "-"):
+        raise NotUnderstood(f"`{BLOCK}` holds something else than keys")
     lists: dict[str, _List] = {}
     for number in range(start + 1, end):
         key = _key(lines[number])

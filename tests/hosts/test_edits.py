@@ -253,6 +253,11 @@ def test_yaml_in_and_out(text: str) -> None:
         "{a: 1}\n",
         "- a\n",
         "a: 1\n...\n",
+        "  a: 1\n",
+        "plugins:\n  - a\n",
+        "plugins:\n- a\n",
+        "plugins:\n  a text\n",
+        "plugins:\n    enabled: [x]\n  other: y\n",
     ],
 )
 def test_yaml_in_another_form_is_refused(text: str) -> None:

@@ -21,6 +21,7 @@ from recall.rewriting import NOT_ASKED, Rewriting
 from recall.scope import EVERYTHING, Scope
 from recall.scoring import Parts
 from recall.search_request import SearchRequest
+from recall.shown import Lost
 from recall.weights import WEIGHTS, Weights
 
 MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
@@ -66,12 +67,15 @@ class Candidates:
         scope: Scope = EVERYTHING,
         weights: Weights = WEIGHTS,
         rewriting: Rewriting = NOT_ASKED,
+        lost: Lost | None = None,
     ) -> None:
         self._weights = weights
         self._connection = connection
         self._filters = filters
         self._request = request
         self._scope = scope
+        self._lost = lost
+        self.left_out = 0  # hits of the page that stand in their sources no longer
         self.queries = [querying.cut(text) for text in request.queries]
         self._own_words = rewriting.own_words
         self._rewrites = [[querying.cut(text) for text in texts] for texts in rewriting.rewrites]
@@ -96,23 +100,52 @@ class Candidates:
     def page(self, first: int) -> tuple[list[Group], int | None]:
         """The conversations from `first` on, at most `limit`, and where the next page begins.
 
-        Within one conversation its entries are the pages.
+        Within one conversation its entries are the pages. What stands in its source no longer takes no place.
         """
         limit = self._request.limit
         if self._request.conversation_id is not None:
-            chosen = self._sorted(self.hits)[first : first + limit]
-            groups = [Group(self._filters.conversation_no or 0, chosen, len(chosen))] if chosen else []
-            return groups, first + limit if len(self.hits) > first + limit else None
+            number = self._filters.conversation_no or 0
+            gone = self._gone(number, self.hits)
+            order = self._sorted(self.hits)
+            places = [place for place in range(first, len(order)) if order[place].entry_no not in gone]
+            end = places[limit] if len(places) > limit else None
+            self.left_out = len(order[first:end]) - len(places[:limit])
+            chosen = [order[place] for place in places[:limit]]
+            return [Group(number, chosen, len(chosen))] if chosen else [], end
         by_conversation: dict[int, list[Hit]] = {}
         for hit in self._sorted(self.hits):
             by_conversation.setdefault(self._rows[hit.entry_no]["conversation_no"], []).append(hit)
         groups = self._in_tiers([Group(number, found) for number, found in by_conversation.items()])
         if self._request.sort == "relevance":
             groups = latest.first(groups, lambda group: group.conversation_no, self._newer_conversations())
-        chosen_groups = groups[first : first + limit]
+        chosen_groups, end = self._standing(groups, first)
         _share_out(chosen_groups, limit + MORE_ENTRIES)
         self._show_what_holds(chosen_groups)
-        return chosen_groups, first + limit if len(groups) > first + limit else None
+        return chosen_groups, end
+
+    def _standing(self, groups: Sequence[Group], first: int) -> tuple[list[Group], int | None]:
+        """The groups of a page, with the hits that still stand in their sources, and the place of the one after."""
+        chosen: list[Group] = []
+        for place in range(first, len(groups)):
+            group = groups[place]
+            gone = self._gone(group.conversation_no, group.hits)
+            standing = [hit for hit in group.hits if hit.entry_no not in gone]
+            if standing and len(chosen) == self._request.limit:
+                return chosen, place
+            self.left_out += len(group.hits) - len(standing)
+            if standing:
+                group.hits = standing
+                chosen.append(group)
+        return chosen, None
+
+    def _gone(self, conversation_no: int, found: Sequence[Hit]) -> frozenset[int]:
+        """Those of the hits that were edited or undone in their source since it was indexed."""
+        if self._lost is None or not found:
+            return frozenset()
+        head = hits.conversations(self._connection, [conversation_no])[conversation_no]
+        named = {str(self._rows[hit.entry_no]["entry_id"]): hit.entry_no for hit in found}
+        lost = self._lost(head, list(named), frozenset(self._filters.hidden))
+        return frozenset(named[entry_id] for entry_id in lost or ())
 
     def _latest_first(self, found: list[Hit]) -> list[Hit]:
         """What replaced a finding above the entry of that finding; it is found with it, but for an exact phrase."""

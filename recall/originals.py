@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from recall import conversations
 from recall.errors import ArgumentError, SourceError
 from recall.hosts.catalogue import Catalogue
-from recall.hosts.reading import missing, read_record
+from recall.hosts.reading import missing, open_log, read_record
 from recall.index import stored
 from recall.index.database import Database
 from recall.index.members import Member
 from recall.settings import Settings
+from recall.shown import Lost
 from recall.types import Position, SourceRef
+
+READ_AGAIN = 4 << 20  # bytes of changed sources that one search reads again
 
 
 def reader_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, str], str]:
@@ -62,6 +65,67 @@ def prover_of(settings: Settings, database: Database) -> Callable[[sqlite3.Row, 
             return None
 
     return gone
+
+
+def standing_of(settings: Settings, database: Database) -> Lost:
+    """Says of one search's hits in a source that has changed which were edited or undone there since.
+
+    A source is read again, without its rules of redaction, for nothing of it is kept: a record may stand elsewhere in
+    it now, or on a branch that was given up since. Of what is too long for that, or more than one search may read, each
+    record is looked for at its place.
+    """
+    catalogue: Catalogue | None = None
+    left = READ_AGAIN
+
+    def lost(conversation: sqlite3.Row, entry_ids: Sequence[str], hidden: frozenset[str]) -> frozenset[str] | None:
+        nonlocal catalogue, left
+        catalogue = catalogue or conversations.catalogue_of(settings, database)
+        with database.read() as connection:
+            places = _places(connection, conversation["conversation_no"], entry_ids)
+        try:
+            source = _where(catalogue, conversation)
+            seen, now = _read_again(source, left)
+            left -= seen
+            if now is None:
+                return missing(source, places)
+        except SourceError:
+            return None
+        return frozenset(
+            entry_id
+            for entry_id, _, digest in places
+            if not any(hidden.isdisjoint(marks) for marks in now.get(digest, ()))
+        )
+
+    return lost
+
+
+class _AsItIs:
+    """Redacts nothing: for a reading of which nothing but hashes and marks is kept."""
+
+    def text(self, text: str, *, at: str) -> str:  # noqa: ARG002 - the protocol's name
+        return text
+
+    def tree(self, value: object, *, at: str) -> object:  # noqa: ARG002 - the protocol's name
+        return value
+
+
+def _read_again(source: SourceRef, most: int) -> tuple[int, dict[str, list[frozenset[str]]] | None]:
+    """How many bytes were read of a source, and hash -> marks of its records; None where it has more than `most`.
+
+    Raises SourceError.
+    """
+    reached = 0
+    with open_log(source, _AsItIs()) as log:
+        digests: list[str] = []
+        for entry in log.entries():
+            reached = entry.position.offset + entry.position.length
+            if reached > most:
+                return reached, None
+            digests.append(entry.sha256)
+        found: dict[str, list[frozenset[str]]] = {}
+        for digest, marks in zip(digests, log.outline().marks, strict=True):
+            found.setdefault(digest, []).append(frozenset(marks))
+    return reached, found
 
 
 class Originals:

@@ -47,8 +47,8 @@ class Query:
     """One query, cut.
 
     `terms`: any of them makes a match. `required`: phrases that have to match. `exact`: spellings whose appearance
-    letter for letter puts an entry first (folded). `literal`: what to look for where no word was typed (empty:
-    nothing). `names`: words that were typed as names are, with a capital.
+    letter for letter puts an entry first (folded); `whole` is that of all of it. `literal`: what to look for where no
+    word was typed (empty: nothing). `names`: words that were typed as names are, with a capital.
     """
 
     text: str
@@ -58,6 +58,7 @@ class Query:
     exact: tuple[str, ...]
     literal: str
     names: tuple[str, ...] = ()
+    whole: str = ""
 
     @property
     def empty(self) -> bool:
@@ -76,9 +77,10 @@ def cut(text: str) -> Query:
         terms=tuple(kept or terms),
         required=tuple(term for _, term in phrases),
         required_spellings=tuple(spelling(phrase) for phrase, _ in phrases),
-        exact=tuple(dict.fromkeys(_exact(text))),
+        exact=tuple(dict.fromkeys((*_compounds(text), *filter(None, (whole := _whole(text),))))),
         literal=text.strip() if terms else _signs(text),
         names=tuple(dict.fromkeys(_names(text))),
+        whole=whole,
     )
 
 
@@ -183,13 +185,16 @@ def _names(text: str) -> Iterable[str]:
                 yield word.parts[0]
 
 
-def _exact(text: str) -> Iterable[str]:
+def _compounds(text: str) -> Iterable[str]:
     for chunk in text.split():
         bare = chunk.strip("\"'“”‘’()[]{}<>,;:!?`*，。！？、")
         words = list(segment.words(bare))
         compound = any(len(word.parts) > 1 or word.wholes for word in words if word.kind == "word")
         if compound and len(bare) > 2:
             yield spelling(bare)
+
+
+def _whole(text: str) -> str:
+    """The spelling of a whole query; empty where it has no word, or is too long to stand anywhere as it is."""
     whole = spelling(_QUOTED.sub(" ", text).strip("?!.。？！ ") if '"' in text else text.strip("?!.。？！ "))
-    if list(segment.words(whole)) and len(whole) <= 200:
-        yield whole
+    return whole if list(segment.words(whole)) and len(whole) <= 200 else ""

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from recall import moments, scoring
 from recall import query as querying
-from recall.index import cited, frequencies, held, hits, layers, matches, turns
+from recall.index import cited, frequencies, held, hits, layers, matches, plan, turns
 from recall.index.cited import Written
 from recall.index.filters import Filters
 from recall.index.held import Holding
@@ -24,6 +24,8 @@ from recall.weights import Weights
 CITED = 100  # entries that what was written about them brings in
 FEWEST = 100  # entries: in fewer no word is rare enough to tell what a question is about
 KEPT = 300  # entries of one query that go on
+MOST_COMPOUNDS = 3  # spellings of a query that draw by themselves,
+SIDE_BY_SIDE = plan.ROWS // plan.PHRASE  # where no more rows hold the rarest of their words
 TOLD = 60  # entries that are looked at for a time they tell
 _TOLD_CHARS = 2000
 _CHECKED_CHARS = 200_000  # of every text that is compared letter for letter,
@@ -67,7 +69,7 @@ class Ranked:
     def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
         found = frequencies.of_terms(self._connection, self._text, bag)
-        drawn = [] if alone else self._drawn([self._query])
+        drawn = [] if alone else self._drawn([*self._compounds(found), self._query])
         written = self._written(list(bag))
         line = self._around([*drawn, *self._drawn(rewrites), *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
@@ -81,13 +83,15 @@ class Ranked:
             only_said=rewritten if own_words else frozenset(),
         )
         combined = scoring.scores(asked, sight, self._weights)
-        if not self._answers(combined, () if own_words else rewrites, sight):
+        exact = {} if alone else self._exact(combined, sight)
+        if not exact.get(self._query.whole) and not self._answers(combined, () if own_words else rewrites, sight):
             return {}
+        # What holds a spelling may be long and score little for that.
+        spelled = {entry_no: combined[entry_no] for holding in exact.values() for entry_no in holding}
         scoring.drop_tail(combined, sight, self._weights)
-        combined = scoring.best(combined, KEPT)
+        combined = scoring.best(combined, KEPT) | spelled
         self._add_when(combined)
-        if not alone:
-            self._add_exact(combined, sight)
+        self._add_exact(combined, exact)
         self._add_now(combined, sight)
         return combined
 
@@ -115,6 +119,20 @@ class Ranked:
             self._saw(own.bounded)
             drawn |= dict.fromkeys(own.scores)
         return list(drawn)
+
+    def _compounds(self, found: Mapping[Term, int]) -> list[Query]:
+        """The compound spellings of the query as queries that require their words side by side.
+
+        In a text they may go on (`errors/warnings\\n`), so that their parts alone lead there, and a long entry that
+        holds common parts is drawn by nothing else.
+        """
+        compounds: list[Query] = []
+        for spelling in self._query.exact:
+            compound = querying.cut(spelling)
+            words = [term for term in compound.terms if len(term.words) > 1 and term in found]
+            if len(spelling.split()) == 1 and words and found[words[-1]] <= SIDE_BY_SIDE:
+                compounds.append(replace(compound, required=(words[-1],)))
+        return compounds[:MOST_COMPOUNDS]
 
     def _written(self, terms: Sequence[Term]) -> list[Written]:
         kinds = [kind for kind, weight in self._weights.curated.items() if weight]
@@ -149,7 +167,10 @@ class Ranked:
         if sight.total < FEWEST:
             return True
         about = querying.cut(moments.without(self._query.text))
-        asked = [(self._query if about.empty else about, False), *((rewrite, True) for rewrite in rewrites)]
+        about = self._query if about.empty else about
+        if _together(about.terms, combined, sight):
+            return True
+        asked = [(about, False), *((rewrite, True) for rewrite in rewrites)]
         return any(
             scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten)
             for one, rewritten in asked
@@ -176,15 +197,22 @@ class Ranked:
             gain = self._weights.now * share - (self._weights.overtaken if entry_no in overtaken else 0.0)
             combined[entry_no]["now"] = gain * sum(combined[entry_no].values())
 
-    def _add_exact(self, combined: dict[int, Parts], sight: Sight) -> None:
-        """Put entries that hold a spelling letter for letter above those that hold its parts."""
-        best = max((sum(parts.values()) for parts in combined.values()), default=0.0)
+    def _exact(self, combined: Mapping[int, Parts], sight: Sight) -> dict[str, list[int]]:
+        """Spelling -> the entries that hold it letter for letter, of those that hold its parts."""
+        exact: dict[str, list[int]] = {}
         for spelling in self._query.exact:
             terms = querying.cut(spelling).terms
             hold = [sight.entries[term].rows for term in terms if term in sight.entries]
             among = frozenset.intersection(*hold) & combined.keys() if hold else frozenset()
-            first = scoring.best({entry_no: combined[entry_no] for entry_no in among}, len(among))
-            for entry_no in self._holding([spelling], first):
+            first = scoring.best({entry_no: combined[entry_no] for entry_no in among}, KEPT)
+            exact[spelling] = self._holding([spelling], first)
+        return exact
+
+    def _add_exact(self, combined: dict[int, Parts], exact: Mapping[str, Sequence[int]]) -> None:
+        """Put entries that hold a spelling letter for letter above those that hold its parts."""
+        best = max((sum(parts.values()) for parts in combined.values()), default=0.0)
+        for holding in exact.values():
+            for entry_no in holding:
                 combined[entry_no]["exact"] = max(self._weights.exact * best, 1e-6)
 
     def _holding(self, spellings: Sequence[str], among: Iterable[int]) -> list[int]:
@@ -211,6 +239,12 @@ def _in_parts(most: Mapping[int, int]) -> Iterator[dict[int, int]]:
             part = {}
         part[entry_no] = chars
     yield part
+
+
+def _together(terms: Sequence[Term], combined: Mapping[int, Parts], sight: Sight) -> bool:
+    """Whether an entry holds every term itself, however long it is and so however little it scores."""
+    rows = [sight.entries[term].rows if term in sight.entries else frozenset() for term in terms]
+    return bool(rows) and not frozenset.intersection(*rows).isdisjoint(combined)
 
 
 def _bag(query: Query, rewrites: Sequence[Query], weights: Weights, *, own_words: bool) -> dict[Term, float]:

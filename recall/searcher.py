@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from functools import cache
 
 from recall import cursor as cursors
 from recall import scope as scopes
@@ -35,7 +36,7 @@ from recall.search_request import (
     filters_of,
     in_force,
 )
-from recall.shown import Resume, SourceState, no_resume, state_by_stat
+from recall.shown import Lost, Resume, SourceState, no_resume, state_by_stat
 from recall.timewindow import LEFT_OUT
 from recall.weights import WEIGHTS, Weights
 
@@ -62,9 +63,11 @@ def search(
     resume: Resume = no_resume,
     here: Here = ANYWHERE,
     rewriter: Rewriter | None = None,
+    lost: Lost | None = None,
 ) -> dict[str, object]:
     """The `search` answer. Raises ArgumentError for what was asked wrongly; finding nothing is an answer.
 
+    `lost` is asked about hits of sources that have changed.
     `rewriter` is asked where the mode wants rewriting, before the snapshot is taken: it may take as long as a model.
     """
     request.checked()
@@ -81,7 +84,9 @@ def search(
         if scope.reason is not None:
             return _answer(request, rewriting, **scope.as_json(), message=scope.said)
         filters = scope.narrow(filters_of(connection, number, request, current))
-        found = Candidates(connection, filters, request, scope, rewriting=rewriting)
+        source_state = cache(source_state)
+        changed = None if lost is None else _in_changed(source_state, lost)
+        found = Candidates(connection, filters, request, scope, rewriting=rewriting, lost=changed)
         stamp, question = reads.generation(connection, number), [*request.question(), scope.used, scope.project]
         first = 0
         if request.cursor is not None:
@@ -103,8 +108,19 @@ def search(
             in_scope=in_scope,
             coverage=_coverage(found.bounded, hits.waiting(connection, number)),
             message=" ".join(filter(None, (_message(request, rewriting, found, scope, in_scope), untimed))),
+            left_out=found.left_out,
             next_cursor=next_cursor,
         )
+
+
+def _in_changed(source_state: SourceState, lost: Lost) -> Lost:
+    """Asks only about sources that are there and not as they were indexed."""
+
+    def asked(conversation: sqlite3.Row, entry_ids: Sequence[str], hidden: frozenset[str]) -> frozenset[str] | None:
+        changed = source_state(conversation) in ("grown", "changed")
+        return lost(conversation, entry_ids, hidden) if changed else frozenset()
+
+    return asked
 
 
 def rank(
@@ -150,6 +166,9 @@ def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, sc
     else:
         apart = (redact_text(", ".join(parts))[:300] for parts in found.apart)
         said.extend(f"No entry has all of: {parts}. These have a part of it." for parts in apart)
+    if found.left_out:
+        entries = "1 entry was" if found.left_out == 1 else f"{found.left_out} entries were"
+        said.append(f"{entries} left out: edited or undone in the source since. Index it again.")
     return " ".join(said)
 
 
@@ -170,6 +189,7 @@ def _answer(request: SearchRequest, rewriting: Rewriting, **fields: object) -> d
         "range": request.window.as_json(),
         "conversations": [],
         "message": "",
+        "left_out": 0,
         "next_cursor": None,
     }
     return answer | fields

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from recall import cut
 from recall.redact import RULES_VERSION, redact_text
@@ -14,6 +14,8 @@ from recall.timewindow import iso
 
 SourceState = Callable[[sqlite3.Row], str]  # a row of `conversations` -> ok grown changed gone unreadable
 Resume = Callable[[sqlite3.Row], str | None]
+# ... and entry ids, and marks that hide an entry -> those that were edited, or are hidden now; None: it cannot be read
+Lost = Callable[[sqlite3.Row, Sequence[str], frozenset[str]], frozenset[str] | None]
 Belongs = Callable[[sqlite3.Row], dict[str, object]]  # ... -> its project, tier and why, as an answer gives them
 
 

@@ -220,7 +220,7 @@ def _mcp(session: Session, arguments: Arguments) -> Answer:
 
 
 def _search(session: Session, arguments: Arguments) -> Answer:
-    from recall import origins, rewriting, searcher
+    from recall import originals, origins, rewriting, searcher
 
     request = searcher.SearchRequest(
         queries=_texts(arguments, "queries") or (" ".join(_texts(arguments, "query")),),
@@ -248,6 +248,7 @@ def _search(session: Session, arguments: Arguments) -> Answer:
         origins.resume,
         session.here(),
         rewriting.rewriter(session.reading_run()),
+        originals.standing_of(session.settings, database),
     )
     return _hinted(session, answer)
 

@@ -82,6 +82,7 @@ SEARCH = _object(
         )
     ),
     message=_TEXT_OR_NULL,
+    left_out=_COUNT,
     next_cursor=_TEXT_OR_NULL,
 )
 

@@ -45,6 +45,7 @@ def test_the_shape(index: Index) -> None:
         "coverage": "complete",
         "range": None,
         "message": "",
+        "left_out": 0,
         "next_cursor": None,
     }
     head = answer["conversations"][0]

@@ -42,6 +42,11 @@ def _some(value: Any) -> bool:
     return _text(value) and bool(value)
 
 
+def _upto(most: int, rule: Rule = _text) -> Rule:
+    """What a model is shown has a bound: several times what we write, for a placeholder can be longer than a secret."""
+    return lambda value: rule(value) and len(value) <= most
+
+
 def _line(value: Any) -> bool:
     return _text(value) and not _CONTROL.search(value)
 
@@ -128,11 +133,12 @@ def _id(letter: str) -> Rule:
 
 _sha256 = _matching("[0-9a-f]{64}")
 _host = _of(*HOSTS)
-_texts = _json(_list(_text))
+_TITLE, _WORDS, _SAID = 2_000, 20_000, 100_000
+_names = _json(_upto(200, _list(_upto(_TITLE))))
 _quoted: dict[str, Rule] = {
     "entry_id": _some,
     "sha256": _sha256,
-    "quote": _some,
+    "quote": _upto(_SAID, _some),
     "start": _count,
     "length": _count,
 }
@@ -142,7 +148,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
     "projects": {
         "project_no": _count,
         "project_id": _id("p"),
-        "name": _some,
+        "name": _upto(_TITLE, _some),
         "marker": _matching(_UUID),
         "archived": _flag,
         "created_at": _time,
@@ -177,7 +183,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "project_no": _or_none(_count),
         "why_project": _of(*_WHY),
         "git_group": _or_none(_text),
-        "title": _or_none(_text),
+        "title": _or_none(_upto(_TITLE)),
         "cwd": _or_none(_text),
         "started_at": _or_none(_time),
         "last_active_at": _or_none(_time),
@@ -191,7 +197,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "reader_version": _count,
         "model": _line,
         "extractive": _flag,
-        "summary": _text,
+        "summary": _upto(_WORDS),
         "facts": _json(_object(graph_damaged=lambda value: isinstance(value, bool))),
         "cuts": _json(_list(_cut)),
         "warnings": _json(_list(_object(code=_text, line=_count, message=_text))),
@@ -221,9 +227,9 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
     "topics": {
         "topic_no": _count,
         "topic_id": _id("t"),
-        "title": _text,
-        "description": _text,
-        "aliases": _texts,
+        "title": _upto(_TITLE),
+        "description": _upto(_WORDS),
+        "aliases": _names,
         "extractive": _flag,
         "state": _of("live", "retired", "merged"),
         "merged_into": _or_none(_count),
@@ -236,14 +242,14 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "facet_id": _id("f"),
         "conversation_no": _count,
         "ordinal": _count,
-        "title": _text,
-        "description": _text,
-        "aliases": _texts,
+        "title": _upto(_TITLE),
+        "description": _upto(_WORDS),
+        "aliases": _names,
     },
     "memberships": {
         "facet_no": _count,
         "topic_no": _count,
-        "reason": _text,
+        "reason": _upto(_WORDS),
         "candidates": _json(_list(_id("t"))),
         "placed_at": _time,
     },
@@ -252,7 +258,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "finding_no": _count,
         "facet_no": _count,
         "ordinal": _count,
-        "statement": _text,
+        "statement": _upto(_WORDS),
         "status": _of(*FINDING_STATUSES),
         **_quoted,
     },
@@ -260,11 +266,11 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "older_conversation_no": _count,
         "older_entry_id": _some,
         "older_start": _count,
-        "older_quote": _some,
+        "older_quote": _upto(_SAID, _some),
         "newer_conversation_no": _count,
         "newer_entry_id": _some,
         "newer_start": _count,
-        "newer_quote": _some,
+        "newer_quote": _upto(_SAID, _some),
         "said_at": _time,
     },
     "topic_events": {
@@ -273,7 +279,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "conversation_no": _or_none(_count),
         "at": _time,
         "kind": _of(*_EVENTS),
-        "reason": _text,
+        "reason": _upto(_WORDS),
         "before": _json(_map(_anything)),
         "after": _json(_map(_anything)),
         "evidence": _json(_list(_map(_anything))),

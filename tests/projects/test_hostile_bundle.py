@@ -229,6 +229,9 @@ def test_what_is_not_redacted_is_redacted_and_its_quotes_follow(
         lambda d: put(d, "projects", "project_id", "p_aaaaaaaaaaaa"),
         lambda d: put(put(d, "topic_events", "kind", "merged"), "topic_events", "before", '{"topics": [1]}'),
         lambda d: put(d, "bindings", "key", "posix:"),
+        lambda d: put(d, "topics", "title", "T" * 2001),
+        lambda d: put(d, "facets", "aliases", json.dumps(["x"] * 201)),
+        lambda d: put(d, "findings", "statement", "S" * 20_001),
         lambda d: put(d, "entries", "conversation_no", 10_000) and put(d, "entries", "seq", 0, 1),
     ],
 )  # fmt: skip

@@ -283,7 +283,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "before": _json(_map(_anything)),
         "after": _json(_map(_anything)),
         "evidence": _json(_list(_map(_anything))),
-        "proof": _or_none(_sha256),
+        "proof": _or_none(_upto(200, _line)),
     },
 }
 

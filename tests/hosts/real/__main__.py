@@ -70,6 +70,7 @@ def _passes(program: Program, cache: Path) -> bool:
     except CannotInstall as reason:
         _say(f"{program.name}: SKIPPED, it cannot be installed here: {reason}")
         return True
+    _say(f"{program.name}: {program.version(cache)}")
     scratch = Path(tempfile.mkdtemp(prefix=f"history-recall-{program.name}-"))
     try:
         with ScriptedModel() as model:
@@ -110,7 +111,7 @@ def _resumed(program: Program, home: Home, model: ScriptedModel) -> str:
 
 def _by_hand(program: Program, home: Home, model: ScriptedModel) -> str:
     if program.by_hand is None:
-        return "has no MCP of its own that could be set up by hand"
+        return "its package is the way in: adding the MCP server by hand was not tried"
     home.run(program.by_hand)
     _recalls(program, home, model)
     home.run(program.taken_back or [])
@@ -156,10 +157,15 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
 def _answers_slash(program: Program, home: Home) -> None:
     if program.in_terminal:
         home.type(program.slash, "/history-recall status", "❯", "text index")
+        _say(f"{program.name}: `/history-recall status` was answered, in a terminal")
         return
     said = home.run(program.slash)
     if "text index" not in said or (program.skill and PRINTED not in said):
         raise Failed(f"`/history-recall status` was not answered: {said[-1000:]}")
+    how = "by its model, which was told to run it" if program.skill else "without its model"
+    _say(
+        f"{program.name}: `{program.slash[-1] if '/' in program.slash[-1] else '/history-recall status'}` was answered, {how}"
+    )
 
 
 def _holds(program: Program, home: Home) -> None:

@@ -66,6 +66,16 @@ class Program:
         """Whether it was installed, by this run or an earlier one."""
         return (cache / self.name / ".installed").exists()
 
+    def version(self, cache: Path) -> str:
+        """What is installed."""
+        if self.python:
+            name = self.packages[0].partition("==")[0]
+            (found,) = (cache / self.name).glob(f"lib/python*/site-packages/{name.replace('-', '_')}-*.dist-info")
+            return f"{name} {found.name.removesuffix('.dist-info').rpartition('-')[2]}"
+        name = self.packages[-1][:1] + self.packages[-1][1:].partition("@")[0]
+        said = json.loads((cache / self.name / "node_modules" / name / "package.json").read_text())
+        return f"{name} {said['version']}"
+
     def install(self, cache: Path) -> None:
         """Install it, unless it is there. Raises CannotInstall."""
         if self.is_installed(cache):

@@ -157,15 +157,13 @@ def _package(program: Program, home: Home, model: ScriptedModel) -> str:
 def _answers_slash(program: Program, home: Home) -> None:
     if program.in_terminal:
         home.type(program.slash, "/history-recall status", "❯", "text index")
-        _say(f"{program.name}: `/history-recall status` was answered, in a terminal")
+        _say(f"{program.name}: `status` behind its command was answered, in a terminal")
         return
     said = home.run(program.slash)
     if "text index" not in said or (program.skill and PRINTED not in said):
         raise Failed(f"`/history-recall status` was not answered: {said[-1000:]}")
     how = "by its model, which was told to run it" if program.skill else "without its model"
-    _say(
-        f"{program.name}: `{program.slash[-1] if '/' in program.slash[-1] else '/history-recall status'}` was answered, {how}"
-    )
+    _say(f"{program.name}: `status` behind its command was answered, {how}")
 
 
 def _holds(program: Program, home: Home) -> None:

@@ -32,22 +32,28 @@ def _list(session: Session, _arguments: Arguments) -> Answer:
     found, warnings = conversations.rows(session.settings, session.for_reading())
     coverage = conversations.coverage(found)
     hosts = []
+    said = [{"code": one.code, "message": one.message} for one in warnings]
     for host in HOSTS:
         program = shutil.which(host_packages.PROGRAMS[host])
         counted = coverage.get(host, {})
         journal = _journal(session.settings, host)
+        try:
+            brief, outdated = journal.brief, journal.exists and _outdated(session.settings, host, journal)
+        except ArgumentError as error:  # what was written cannot be told; the other hosts can
+            said.append({"code": error.code, "message": f"{host}: {error.message}"})
+            brief, outdated = False, True
         hosts.append(
             {
                 "host": host,
                 "program": program,
                 "installed": journal.exists,
-                "outdated": journal.exists and _outdated(session.settings, host, journal),
-                "brief": journal.brief,
+                "outdated": outdated,
+                "brief": brief,
                 "conversations": sum(counted.values()),
                 "indexed": counted.get("indexed", 0),
             }
         )
-    return {"hosts": hosts, "warnings": [{"code": one.code, "message": one.message} for one in warnings]}
+    return {"hosts": hosts, "warnings": said}
 
 
 def _outdated(settings: Settings, host: str, journal: Journal) -> bool:

@@ -293,6 +293,24 @@ def test_an_upgrade_that_fails_half_way_leaves_the_older_one(
     assert files(home) == first
 
 
+def test_a_broken_journal_is_named_and_the_other_hosts_are_listed(home: Path, answer: Answer) -> None:
+    answer("hosts", "install", "hermes")
+    answer("hosts", "install", "pi")
+    journal = home / ".local/share/history-recall/hosts/hermes.json"
+    assert journal.exists()
+    journal.write_text("{")
+    listed = answer("hosts", "list")
+    assert [row["host"] for row in listed["hosts"] if row["installed"]] == ["pi", "hermes"]
+    assert [(row["host"], row["outdated"]) for row in listed["hosts"] if row["installed"]] == [
+        ("pi", False),
+        ("hermes", True),
+    ]
+    (warning,) = [one for one in listed["warnings"] if one["code"] == "host_config"]
+    assert str(journal) in warning["message"]
+    for words in ("install", "uninstall"):
+        assert answer("hosts", words, "hermes", code=1)["error"]["code"] == "host_config"
+
+
 def test_what_stands_in_them(home: Path, answer: Answer) -> None:
     for host in HOSTS:
         answer("hosts", "install", host)

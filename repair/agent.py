@@ -118,7 +118,7 @@ class Agent:
         asked = sum(not record.turn.cached for record in self.records)
         self.progress(asked, limits.turns)
         if asked >= limits.turns:
-            raise self._incomplete(f"{limits.turns} turns a run are the most")
+            raise self._incomplete(f"{limits.turns} turns a run are the most", len(self.records))
         messages, size = context.compose(first, self.records, self.case, self.room, self._measure)
         if size > self.room:
             raise _too_small(self.meter.dialogue)
@@ -184,7 +184,7 @@ class Agent:
         except BadCall:
             return context.SHORT_ANSWER
         text = serving.least_shown(self.case, call.name, arguments)
-        return context.SHORT_ANSWER + (context.FRAME + self._measured_inside(text) if text else 0)
+        return context.FRAME + self._measured_inside(text) if text else context.SHORT_ANSWER
 
     def _kept_for_notes(self, call: ToolCall) -> int:
         """Room that texts leave for notes, and for what follows a text: its page and its check."""
@@ -252,13 +252,14 @@ class Agent:
         if self._asked[key] >= self.case.limits.same_call:
             if name in _full(self.records):
                 raise Ended(_too_small(self.meter.dialogue))
-            raise Ended(self._incomplete(f"it made the same call of {name[:40]} {self._asked[key]} times"))
+            why = f"it made the same call of {name[:40]} {self._asked[key]} times"
+            raise Ended(self._incomplete(why, len(self.records) + 1))
         return self._asked[key] == self.case.limits.same_call - 1
 
-    def _incomplete(self, why: str) -> ModelError:
+    def _incomplete(self, why: str, turns: int) -> ModelError:
         """How a run ends that does not get on: nothing is wrong with the index, and everything stays as it is."""
         read, all_of_it = len(self.case.read_facets()), len(self.case.audited)
-        where = f"{read} of {all_of_it} facets read in {len(self.records) + 1} turns"
+        where = f"{read} of {all_of_it} facets read in {turns} turns"
         message = f"The model did not get to the end of topic repair ({where}): {why}; the topics stay as they are"
         return ModelError("repair_incomplete", message, f"run it again, or {_WAY_ON}")
 

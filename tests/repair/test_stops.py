@@ -183,6 +183,22 @@ def test_a_source_that_was_bad_before_is_deferred(world: World, spoil: Callable[
     assert errors(child.requests[-1]) == ["refused_holds_deferred"]
 
 
+def test_a_facet_of_a_deferred_source_is_not_moved(world: World) -> None:
+    kilns(world)
+    world.logs["d"].unlink()
+    move = {
+        "facet_id": world.facet_id("bread needs salt"),
+        "to": world.topic_id("bread rises"),
+        "reason": "it is bread",
+    }
+    child = Child({"moves": [move]})
+    world.child(child)
+    done = world.index("e", "kilns are bricked", into=INTO)["repair"]
+    assert (done["state"], done["audited"]) == ("nothing", 2)
+    assert errors(child.requests[-1]) == ["refused_deferred"]
+    assert "bread needs salt" in world.topics()[INTO]
+
+
 def test_where_all_are_bad_nothing_is_audited_and_the_incoming_is_published(world: World) -> None:
     world.index("a", "kilns crack")
     world.set(repair="due")

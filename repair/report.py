@@ -1,7 +1,7 @@
 """What the repair step of a run came to, as the run reports it.
 
-The repair child is not part of this version: a run has the step in its place and reports the state `none`, so that
-nobody takes it for `nothing` (a repair that looked and found nothing to mend).
+`none` is the state of a run that had no publication, and so no such step: nobody shall take it for `nothing`, a repair
+that looked and found nothing to mend.
 """
 
 from __future__ import annotations

@@ -163,11 +163,8 @@ class Redactor:
         """A name stays as it is unless it is itself a token."""
         if not isinstance(key, str) or len(key) < 16:
             return key
-        return (
-            self.text(key, at=f"{at}/key")
-            if any(span.weight >= engine.VENDOR_WEIGHT for span, _ in engine.find(key))
-            else key
-        )
+        is_token = _is_token(key) if len(key) <= SHORT else _holds_token(key)
+        return self.text(key, at=f"{at}/key") if is_token else key
 
     def _string(self, value: str, at: str, name: str) -> str:
         if value[-1:] in _ENDS_JSON:
@@ -256,6 +253,16 @@ def _is_plain_key(key: str) -> bool:
 @lru_cache(maxsize=4096)
 def _is_value_key(key: str) -> bool:
     return _VALUE_KEYS.fullmatch(key) is not None
+
+
+def _holds_token(key: str) -> bool:
+    return any(span.weight >= engine.VENDOR_WEIGHT for span, _ in engine.find(key))
+
+
+@lru_cache(maxsize=4096)
+def _is_token(key: str) -> bool:
+    """The names in the objects of a log are the same again and again."""
+    return _holds_token(key)
 
 
 @lru_cache(maxsize=1024)

@@ -10,16 +10,21 @@ from typing import Any
 import pytest
 
 from recall.errors import RecallError
+from recall.hashing import sha256_text
 from recall.index import audits
 from recall.index.database import Database
 from recall.models.calls import CallLimits, Road
 from recall.models.scripted import ScriptedChild
 from recall.models.tokens import Meter
 from recall.originals import Originals
+from recall.plans import Receipt
 from recall.settings import load
+from repair import proof as proofs
 from repair import run as repair_run
+from repair.limits import LIMITS
+from repair.proof import Missing, Proof
 from repair.run import Outcome, Work
-from repair.state import freeze
+from repair.state import Stored, freeze
 from tests.repair.child import Child
 from tests.repair.world import Planned, World
 
@@ -229,6 +234,39 @@ def test_an_earlier_receipt_that_is_gone_or_another_proves_nothing(planted: Worl
         proved.publish(proved.outcome)
     assert refused.value.code == "repair_incomplete"
     assert "receipt" in str(refused.value.data["piece"])
+
+
+def made_again(proved: Proved, proof: Proof) -> str:
+    """The piece that is missing where a chain is made anew over what is claimed, by the host's own code."""
+    with proved.database.read() as connection, pytest.raises(Missing) as missing:
+        proofs.make(Stored(connection, PROFILE), replace(proof, links=()), LIMITS, frozenset())
+    return missing.value.piece
+
+
+def test_a_part_of_an_entry_is_no_receipt_whatever_chain_is_made_over_it(planted: World) -> None:
+    proved = run(planted, Child(), (planted.topic_id("kilns crack"),))
+    proof = proved.outcome.proof
+    assert proof is not None
+    first, *rest = proof.deliveries
+    text = planted.rows("SELECT text FROM entries WHERE entry_id = ?", first.entry_id)[0][0]
+    for start, end in ((0, first.end - 1), (1, first.end)):
+        part = replace(first, start=start, end=end, text_sha256=sha256_text(text[start:end]))
+        assert made_again(proved, replace(proof, deliveries=(part, *rest))).startswith("the receipt of")
+
+
+def test_earlier_receipts_do_for_no_changed_words_whatever_chain_is_made_over_them(planted: World) -> None:
+    words = {"title": "bread", "description": "How bread rises.", "aliases": [], "reason": "clearer"}
+    new = {"redefinitions": [{"topic_id": planted.topic_id("bread rises")} | words]}
+    proved = audited_before(planted, Child(new))
+    proof = proved.outcome.proof
+    assert proof is not None
+    assert proof.deliveries
+    kept = planted.rows(
+        "SELECT f.facet_id, r.facet_sha256, r.entry_id, r.sha256, r.chars FROM receipts r JOIN facets f "
+        "USING (facet_no)"
+    )
+    claimed = replace(proof, deliveries=(), earlier=tuple(Receipt(*row) for row in kept))
+    assert made_again(proved, claimed).startswith("the receipt of")
 
 
 def test_the_first_missing_piece_is_named(planted: World) -> None:

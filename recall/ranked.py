@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from recall import moments, scoring
+from recall import moments, scoring, segment
 from recall import query as querying
 from recall.index import cited, frequencies, held, hits, layers, matches, plan, turns
 from recall.index.cited import Written
@@ -24,7 +24,7 @@ from recall.weights import Weights
 CITED = 100  # entries that what was written about them brings in
 FEWEST = 100  # entries: in fewer no word is rare enough to tell what a question is about
 KEPT = 300  # entries of one query that go on
-MOST_COMPOUNDS = 3  # spellings of a query that draw by themselves,
+MOST_COMPOUNDS = 4  # ways to write the spellings of a query that draw by themselves,
 SIDE_BY_SIDE = plan.ROWS // plan.PHRASE  # where no more rows hold the rarest of their words
 TOLD = 60  # entries that are looked at for a time they tell
 _TOLD_CHARS = 2000
@@ -121,17 +121,17 @@ class Ranked:
         return list(drawn)
 
     def _compounds(self, found: Mapping[Term, int]) -> list[Query]:
-        """The compound spellings of the query as queries that require their words side by side.
+        """The compound spellings of the query as queries that require their words side by side, or in one.
 
-        In a text they may go on (`errors/warnings\\n`), so that their parts alone lead there, and a long entry that
-        holds common parts is drawn by nothing else.
+        In a text they may go on (`errors/warnings\\n`) or be cased otherwise, and a long entry that holds common parts
+        is drawn by nothing else.
         """
         compounds: list[Query] = []
         for spelling in self._query.exact:
-            compound = querying.cut(spelling)
-            words = [term for term in compound.terms if len(term.words) > 1 and term in found]
-            if len(spelling.split()) == 1 and words and found[words[-1]] <= SIDE_BY_SIDE:
-                compounds.append(replace(compound, required=(words[-1],)))
+            compound = querying.cut(spelling)  # without its capitals `hasGrep` is one word
+            ways = [*compound.terms[-1:], *_in_one(spelling)] if len(spelling.split()) == 1 else []
+            rare = [way for way in ways if 0 < found.get(way, 0) <= SIDE_BY_SIDE and len(self._query.terms) > 1]
+            compounds += [replace(compound, required=(way,)) for way in rare]
         return compounds[:MOST_COMPOUNDS]
 
     def _written(self, terms: Sequence[Term]) -> list[Written]:
@@ -203,7 +203,9 @@ class Ranked:
         for spelling in self._query.exact:
             terms = querying.cut(spelling).terms
             hold = [sight.entries[term].rows for term in terms if term in sight.entries]
-            among = frozenset.intersection(*hold) & combined.keys() if hold else frozenset()
+            among = frozenset.intersection(*hold) if hold else frozenset()
+            in_one = (sight.entries[term].rows for term in _in_one(spelling) if term in sight.entries)
+            among = among.union(*in_one) & combined.keys()
             first = scoring.best({entry_no: combined[entry_no] for entry_no in among}, KEPT)
             exact[spelling] = self._holding([spelling], first)
         return exact
@@ -239,6 +241,11 @@ def _in_parts(most: Mapping[int, int]) -> Iterator[dict[int, int]]:
             part = {}
         part[entry_no] = chars
     yield part
+
+
+def _in_one(spelling: str) -> list[Term]:
+    """The compound words of a spelling as they stand in one."""
+    return [Term((form,)) for word in segment.words(spelling) for form in word.wholes]
 
 
 def _together(terms: Sequence[Term], combined: Mapping[int, Parts], sight: Sight) -> bool:

@@ -1,4 +1,4 @@
-"""Text to words, the same way for the index and for a query.
+r"""Text to words, the same way for the index and for a query.
 
 A word of the index is made of letters, digits and full-width punctuation only, so that a tokenizer that splits at
 spaces decides nothing: this module alone does. Two streams come from a text:
@@ -9,6 +9,9 @@ spaces decides nothing: this module alone does. Two streams come from a text:
             new word. Emoji and signs are words of their own. English words lose their inflection.
     whole   compound words as they stand, folded: `update＿session＿cwd`, `httpserver`, `src／foo．py`, `c＋＋`.
             ASCII punctuation stands there in its full-width form, which folding never leaves in a text.
+
+What a tool was asked stands as JSON in a text, so a line begins with `\n`, which is no letter of its first word; but
+`\n` may begin a name in a path too. One reading goes to `body`, the words of the other to `whole`.
 
 Nothing depends on the interpreter's Unicode tables: see segment_ranges. A change of any rule here, or of which words
 are the reader's own (recall.labels), raises SEGMENT_VERSION, since an index can only be emptied by the rules that
@@ -27,7 +30,7 @@ from typing import NamedTuple
 from recall import segment_ranges
 from recall.stem import stem
 
-SEGMENT_VERSION = 3
+SEGMENT_VERSION = 4
 LONGEST = 128  # a longer word is cut into pieces of this many characters, in the index and in a query
 
 
@@ -49,6 +52,11 @@ _ASCII_WORDS = re.compile("[A-Za-z0-9]+")
 _CHUNK = re.compile(r"[^\x00-\x20]+")
 # HTTPServer -> HTTP Server, getID -> get ID, x2Go -> x2 Go, but IDs and E0308 stay.
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z][0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+# A break or an edge as JSON and regular expressions spell it, with the word behind it; not in a path with a drive.
+_ESCAPE = re.compile(
+    r"(?P<path>(?<![A-Za-z0-9])[A-Za-z]:(?:\\+[A-Za-z0-9_.$~-]+)+)"
+    r"|(?<!\\)(?P<marks>\\+)(?P<letter>[bnrt])(?P<word>[A-Za-z0-9_]*)(?P<rest>[A-Za-z0-9_./:@#+=~%$&-]*)"
+)
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F) if not chr(code).isalnum()}
 
 
@@ -120,12 +128,15 @@ def words(text: str) -> Iterator[Word]:
 
 def spelled(text: str) -> Iterator[tuple[Word, str]]:
     """The same, each with its folded spelling."""
-    for chunk in _CHUNK.findall(fold(text)):
+    folded = fold(text)
+    for chunk in _CHUNK.findall(_unescaped(folded)):
         for kind, typed in _typed(chunk):
             if kind == "word":
                 yield Word(kind, *_compound(typed)), typed
             else:
                 yield Word(kind, pairs(typed) if kind == "run" else (typed,), ()), typed
+    for form in _read_otherwise(folded):
+        yield Word("word", (), (form,)), form
 
 
 def _typed(chunk: str) -> Iterator[tuple[str, str]]:
@@ -165,11 +176,32 @@ def joined(made: Iterable[tuple[str, str]]) -> tuple[str, str]:
 def _both(text: str) -> tuple[str, str]:
     parts: list[str] = []
     wholes: list[str] = []
-    for chunk in _CHUNK.findall(fold(text)):
+    folded = fold(text)
+    for chunk in _CHUNK.findall(_unescaped(folded)):
         own, forms = _known(chunk) if len(chunk) <= _KNOWN else _columns(chunk)
         parts += own
         wholes += forms
+    wholes += _read_otherwise(folded)
     return " ".join(parts), " ".join(wholes)
+
+
+def _unescaped(folded: str) -> str:
+    """Folded text with a space for each break and edge that one backslash spells; two are a backslash."""
+    return _ESCAPE.sub(_apart, folded) if "\\" in folded else folded
+
+
+def _apart(found: re.Match[str]) -> str:
+    return f" {found['word']}{found['rest']}" if found["marks"] == "\\" else found.group()
+
+
+def _read_otherwise(folded: str) -> Iterator[str]:
+    """The words behind an escape, where it is none: `new` of `src\\new`; and the other way round behind two."""
+    for found in _ESCAPE.finditer(folded) if "\\" in folded else ():
+        if found["word"] and found["marks"] == "\\":
+            yield from (part for part in _compound(found["letter"] + found["word"])[0][:1] if len(part) > 1)
+        elif found["word"] and found["marks"]:
+            for parts, forms in map(_compound, _ASCII_TOKEN.findall(found["word"] + found["rest"])):
+                yield from (*parts, *forms)
 
 
 _SLICE = 1 << 18

@@ -324,6 +324,8 @@ def _target(settings: Settings, here: Here, folder: str | None, *, refuse: bool 
         raise ArgumentError("bind_refused", f"{argument!r} is no absolute folder", f"name {_DIRECTORY}")
     there = is_here(given) and os.path.isdir(argument)
     path = os.path.realpath(argument) if there else argument
+    if not (folders.is_text(argument) and folders.is_text(path)):
+        raise ArgumentError("bind_refused", "the folder's name is no text in UTF-8", "give it another name first")
     real = folders.parse(path) or given
     for each in (given, real) if refuse else ():
         if reason := refusal(each, settings.home):

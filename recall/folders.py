@@ -57,6 +57,11 @@ class Folder:
         return self.parts
 
 
+def is_text(path: str) -> bool:
+    """Whether a path is text that an index can hold: a name of bytes that are no UTF-8 is none."""
+    return not any("\ud800" <= character <= "\udfff" for character in path)
+
+
 def parse(path: str | None) -> Folder | None:
     """The folder that a path names, or None where it is not absolute or cannot be one."""
     if not path or "\x00" in path:

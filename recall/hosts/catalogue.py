@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from recall import folders
 from recall.errors import SourceError
 from recall.hosts import paths, walk
 from recall.hosts.database import is_database
@@ -147,6 +148,12 @@ class Catalogue:
 
     def authorise(self, argument: str) -> tuple[str, str]:
         """What `sources add` records: the resolved path, and whether it is a file or a folder. Raises SourceError."""
+        path, kind = self._authorised(argument)
+        if not folders.is_text(path):
+            raise SourceError("not_authorised", "the path is no text in UTF-8", "give the folder or file another name")
+        return path, kind
+
+    def _authorised(self, argument: str) -> tuple[str, str]:
         if argument and not os.path.isabs(argument) and not argument.startswith("~") and "\x00" not in argument:
             argument = os.path.abspath(argument)
         path = paths.absolute(argument, self._settings.home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -112,6 +113,29 @@ def test_a_log_may_be_named_from_the_folder_that_the_person_is_in(
     assert answer("conversations", "--state", "indexed")["total"] == 3
     for named, code in (("./no.jsonl", "source_missing"), ("no.jsonl", "not_authorised"), ("c_no", "not_authorised")):
         assert json.loads(command("index", named, "--json")[1])["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("project", "bind", "."), "bind_refused"),
+        (("project", "decline", "."), "bind_refused"),
+        (("sources", "add", "."), "not_authorised"),
+        (("sources", "add", "log.jsonl"), "not_authorised"),
+    ],
+)
+def test_a_folder_whose_name_is_no_text_is_refused(
+    home: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: str
+) -> None:
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    (Path(os.fsdecode(folder)) / "log.jsonl").write_text("{}\n", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    failed, out, _ = command(*words, "--json")
+    assert (failed, json.loads(out)["error"]["code"]) == (1, code)
 
 
 def test_the_demo_conversations_from_listing_to_reading(home: Path, answer: Callable[..., Any]) -> None:

@@ -10,6 +10,7 @@ anew. The log in the host's store is the user's own and stays.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -107,14 +108,26 @@ def forget_now(run: Run, here: Here, wanted: Wanted) -> dict[str, object]:
 
 
 def unforget(run: Run, conversation: str) -> dict[str, object]:
-    """Let a conversation in again. Raises ArgumentError `not_found`."""
+    """Let a conversation in again, by an id or by the path of its log. Raises ArgumentError `not_found`."""
+    name = _named_by_path(run, conversation) or conversation
     with run.database.write() as connection:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
-        names = tombstones.drop(connection, profile_no, conversation)
+        names = tombstones.drop(connection, profile_no, name)
     if not names:
         message = f"Nothing called {conversation!r} was forgotten in profile {run.settings.profile!r}"
         raise ArgumentError("not_found", message, "`history-recall conversations --state forgotten` lists what was")
     return {"unforgotten": names}
+
+
+def _named_by_path(run: Run, path: str) -> str | None:
+    """HOST:ID of the log at a path: the listing of what was forgotten names it so."""
+    if not os.path.isabs(path):
+        return None
+    try:
+        source = conversations.catalogue_of(run.settings, run.database).resolve(path, running=True)
+        return f"{source.host}:{probe(source).host_conversation_id}"
+    except SourceError:
+        return None  # no log of ours is there
 
 
 def _proof(database: Database, done: Erased, backups: Sequence[str], *, anew: bool) -> dict[str, object]:

@@ -75,7 +75,7 @@ def delete(run: Run, here: Here, project: str) -> dict[str, object]:
         found = scope.find(connection, number, project, here)
         held = projects.counts(connection, number).get(found.project_no, 0)
         if held:
-            message = f"Project {found.name!r} holds {held} conversations"
+            message = f"Project {found.name!r} holds {held} conversation{'' if held == 1 else 's'}"
             hint = "move each with `project move CONVERSATION PROJECT`, or `project archive` it"
             raise StateError("project_not_empty", message, hint, {"conversations": held})
         projects.unbind(connection, found.project_no, ("folder", "git", "host"))

@@ -31,6 +31,11 @@ _NUMBERS = {
     "daily_calls": (200, 0, 1_000_000),
     "concurrency": (3, 1, 32),
 }
+# What config.toml may set: a cap that is misspelt there must not be taken as none.
+_NAMES = (
+    *("db", "profile", "model", "api_base", "repair", "disabled", "current", "cwd", *_NUMBERS),
+    *("projects_infer_mentions", "projects_agent_scope"),
+)
 _REPAIR = ("always", "due", "never")
 SCOPES = ("project", "prefer", "all")  # the narrowest first
 # What the hosts themselves read to find their stores (hosts.md A1).
@@ -151,6 +156,9 @@ def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
     ]
     for key, value in [*table.items(), *inner]:
         key = key.replace(".", "_")
+        if key not in _NAMES and not isinstance(value, dict):
+            message = f"{path}: {key!r} is no setting"
+            raise ArgumentError("usage", message, f"the settings are {', '.join(_NAMES)}")
         if isinstance(value, bool):
             flat[key] = "1" if value else "0"
         elif isinstance(value, str | int):

@@ -136,6 +136,10 @@ class Catalogue:
         return item.source
 
     def _by_path(self, argument: str) -> Listed:
+        if argument and not os.path.isabs(argument) and not argument.startswith("~") and "\x00" not in argument:
+            message = f"{argument!r} is neither the path of a log that is there nor a conversation's id"
+            hint = f"give the whole path, or HOST:ID as `history-recall conversations` has it ({', '.join(HOSTS)})"
+            raise SourceError("not_authorised", message, hint)
         path = paths.absolute(argument, self._settings.home)
         try:
             path = paths.resolved(path)

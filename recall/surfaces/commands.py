@@ -364,7 +364,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "index",
-        "Index one conversation: an absolute path, or HOST:ID.",
+        "Index one conversation: the path of its log, or HOST:ID.",
         _index,
         (
             Parameter("file", "The log, or HOST:ID.", positional=True, required=True),

@@ -73,7 +73,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "Remove everything that was made of a conversation, and keep it out. The log itself is yours and stays.",
         _forget,
         (
-            Parameter("conversation", "Its id, or HOST:ID.", positional=True),
+            Parameter("conversation", "Its id, or HOST:ID; to let one in again also its log's path.", positional=True),
             Parameter("project", "Every conversation of this project."),
             Parameter("before", "Every conversation that ended before this date."),
             Parameter("dry_run", "Say what would be forgotten, and change nothing.", "flag"),

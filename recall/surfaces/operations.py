@@ -17,7 +17,11 @@ ParameterType = Literal["text", "number", "flag"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of an operation. `positional` ones have no option name; `many` may be given again and again."""
+    """One argument of an operation. `positional` ones have no option name; `many` may be given again and again.
+
+    An empty text is as a rule a variable of a script that was not set: the command line refuses it, but where it means
+    something (`may_be_empty`).
+    """
 
     name: str
     help: str
@@ -25,6 +29,7 @@ class Parameter:
     positional: bool = False
     required: bool = False
     many: bool = False
+    may_be_empty: bool = False
     choices: tuple[str, ...] = ()
     minimum: int | None = None
     maximum: int | None = None

@@ -165,7 +165,9 @@ OPERATIONS: tuple[Operation, ...] = (
         _move,
         (
             Parameter("conversation", 'Its id, HOST:ID, or "current".', positional=True, required=True),
-            Parameter("project", 'The project\'s id or name; "" for none.', positional=True, required=True),
+            Parameter(
+                "project", 'The project\'s id or name; "" for none.', positional=True, required=True, may_be_empty=True
+            ),
             Parameter("with_cwd", "Also ask the host to switch the conversation's directory.", "flag"),
         ),
     ),

@@ -113,6 +113,8 @@ def _status(answer: Answer) -> Iterable[str]:
     if answer["skipped_lines"]:
         yield f"skipped     {_mapping(answer['skipped_lines'])}"
     yield from _warnings(answer)
+    if answer.get("cost") == []:
+        yield "spent       nothing: no model was asked yet"
     for spent in answer.get("cost", []):
         cost = "unknown price" if spent["cost_usd"] is None else f"{spent['cost_usd']:.4f} USD"
         tokens = f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens"
@@ -172,7 +174,7 @@ def _conversations(answer: Answer) -> Iterable[str]:
         name = row["title"] or row["cwd"] or ""
         marks = " (running)" if row["running"] else " (subagent)" if row["sidechain"] else ""
         marks += " (a copy)" if row["copy_of"] else ""
-        head = f"{row['state']:<10} {row['host']:<4} {_clock(row['active_at'])}  {_size(row['size_bytes']):>9}"
+        head = f"{row['state']:<10} {row['host']:<11} {_clock(row['active_at'])}  {_size(row['size_bytes']):>9}"
         yield f"{head}  {row['conversation_id'] or '-':<14}  {_cut(name, 48)}{marks}"
         yield f"           {one_line(row['source'])}"
         if row["problem"]:
@@ -184,9 +186,9 @@ def _conversations(answer: Answer) -> Iterable[str]:
 
 def _sources(answer: Answer) -> Iterable[str]:
     for root in answer["roots"]:
-        yield f"{root['host']:<6} {one_line(root['path'])}" + ("" if root["exists"] else "  (not there)")
+        yield f"{root['host']:<11} {one_line(root['path'])}" + ("" if root["exists"] else "  (not there)")
     for added in answer["added"]:
-        yield f"added  {one_line(added['path'])}  ({added['kind']})"
+        yield f"added       {one_line(added['path'])}  ({added['kind']})"
 
 
 def _added(answer: Answer) -> Iterable[str]:
@@ -257,7 +259,7 @@ def _repaired(repair: Mapping[str, Any], topics: Mapping[str, Any]) -> Iterable[
 
 def _repair(answer: Answer) -> Iterable[str]:
     for one in answer["runs"]:
-        yield from _repaired(one["repair"], one["topics"])
+        yield from (line.strip() for line in _repaired(one["repair"], one["topics"]))
     yield count(answer["calls"], "model call")
     if answer["left"]:
         yield f"{count(answer['left'], 'topic')} still waiting; run repair again to go on"
@@ -289,7 +291,8 @@ def _dry_run(answer: Answer) -> Iterable[str]:
 
 def _rebuild(answer: Answer) -> Iterable[str]:
     dropped = count(answer["cached_replies_dropped"], "cached reply")
-    yield f"{count(answer['queued'], 'source')} queued, {dropped} dropped"
+    would = "would be " if answer["text_index"] == "unchanged" else ""
+    yield f"{count(answer['queued'], 'source')} {would}queued, {dropped} {would}dropped"
     yield from _wrapped(answer["message"], "")
 
 

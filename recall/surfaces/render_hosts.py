@@ -9,6 +9,7 @@ from recall.surfaces.counting import count
 from recall.surfaces.terminal import one_line
 
 Answer = Mapping[str, Any]
+_LINE = 160  # what a person wrote in a configuration is shorter; a package of ours has a line of 30,000 characters
 
 
 def _list(answer: Answer) -> Iterable[str]:
@@ -32,7 +33,8 @@ def _install(answer: Answer) -> Iterable[str]:
     for row in answer["files"]:
         yield f"{verbs[row['action']]} {one_line(row['path'])}"
         for line in row["added"]:
-            yield f"  + {one_line(line)}"
+            shown = one_line(line)
+            yield f"  + {shown if len(shown) <= _LINE else shown[: _LINE - 1] + '…'}"
     if answer["dry_run"]:
         yield "nothing was written"
     else:

@@ -36,7 +36,7 @@ _SEVERAL = {
 def _forget(answer: Answer) -> Iterable[str]:
     if "unforgotten" in answer:
         for name in answer["unforgotten"]:
-            yield f"{one_line(name)} may be indexed again"
+            yield f"{one_line(name)} may be indexed again: `history-recall index {one_line(name)}`"
         return
     for row in answer["forgotten"]:
         name = row["conversation_id"] or f"{row['host']}:{one_line(row['host_conversation_id'])}"

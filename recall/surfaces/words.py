@@ -16,12 +16,13 @@ from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.operations import Operation, Parameter
 
 _OVERRIDES = ("profile", "current", "cwd")
+_EVERYWHERE = ("--json", *(f"--{name}" for name in _OVERRIDES))
 _GROUPS = {
     "sources": "Authorise logs outside the hosts' own folders.",
     "consent": "What may be sent where.",
     "jobs": "Index runs in the background.",
     "hosts": "The slash command and the tools in host programs.",
-    "project": "What belongs together, whatever the program and wherever the folder.",
+    "project": "What belongs together, whatever the program.",
 }
 _ABOUT = """Find again what you and your coding agents already worked out.
 
@@ -52,7 +53,8 @@ def parse(words: Sequence[str], program: str = "history-recall") -> Asked:
         asked = cli.main(args=list(words) or ["--help"], prog_name=program, standalone_mode=False)
     except click.UsageError as error:
         usage = (error.ctx.get_usage() if error.ctx else "").strip()
-        raise UsageError(ArgumentError("usage", error.format_message(), _hint(error, program)), usage) from error
+        message = " ".join(error.format_message().split())  # click lists choices with tabs, one a line
+        raise UsageError(ArgumentError("usage", message, _hint(error, program)), usage) from error
     if not isinstance(asked, Asked):
         raise TypeError("a command gives what was asked")
     return asked
@@ -60,7 +62,10 @@ def parse(words: Sequence[str], program: str = "history-recall") -> Asked:
 
 def _hint(error: click.UsageError, program: str) -> str:
     path = error.ctx.command_path if error.ctx else program
-    if isinstance(error, click.NoSuchOption) and path.endswith(" search"):
+    unknown = error.option_name if isinstance(error, click.NoSuchOption) else ""
+    if unknown in _EVERYWHERE:
+        return f"it stands behind the whole command: {path} COMMAND … {unknown}"
+    if unknown and path.endswith(" search"):
         return f"see `{path} --help`; put -- before words that begin with a dash"
     return f"see `{path} --help`"
 
@@ -72,11 +77,18 @@ def _asked(operation: Operation, given: dict[str, object]) -> Asked:
     # By identity: 0 is a number that was given (`--before 0`, `--calls 0`), though it equals False.
     absent = (None, (), False)
     arguments = {name: _plain(v) for name, v in named.items() if not any(v is nothing for nothing in absent)}
+    for parameter in operation.parameters:
+        if arguments.get(parameter.name) == "" and not parameter.may_be_empty:
+            raise click.UsageError(f"{_shown_name(parameter)} is empty", click.get_current_context())
     return Asked(operation, arguments, overrides, as_json)
 
 
 def _python_name(parameter: Parameter) -> str:
     return parameter.name.replace("-", "_") + "_"
+
+
+def _shown_name(parameter: Parameter) -> str:
+    return parameter.name.upper() if parameter.positional else f"--{parameter.name.replace('_', '-')}"
 
 
 def _plain(value: object) -> object:

@@ -161,7 +161,7 @@ def test_newest_first_by_the_time_that_is_shown_page_by_page(
             break
     assert paged == listed
     main(["conversations"])
-    shown = [line[16:32] for line in capsys.readouterr().out.splitlines() if " UTC " in line]
+    shown = [line[23:39] for line in capsys.readouterr().out.splitlines() if " UTC " in line]
     assert shown == [moment[:16].replace("T", " ") for moment in times]
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recall import labels, segment
+from recall import segment
 from recall.segment import Word
 from recall.stem import stem
 
@@ -21,6 +21,7 @@ _QUOTED = re.compile(r'"([^"]*)"|“([^“”]*)”')
 _WEAK = frozenset(
     "\"'`“”„‘’«».,;:!?()[]{}，。！？、；：（）「」『』【】《》…"
 )  # alone they say nothing; two of them may
+_CONTROLS = dict.fromkeys(range(0x20), " ")  # nothing that is typed; one of them covers labels
 _STOP = """
 a about after again all also am an and any are as at be been before being but by can could did do does doing done for
 from get got had has have having he her here him his how i if in into is it its just like me more most my no nor not of
@@ -67,7 +68,7 @@ class Query:
 
 def cut(text: str) -> Query:
     """Cut a query. Never raises, whatever was typed."""
-    text = text.replace(labels.FILL, " ")
+    text = text.translate(_CONTROLS)
     quoted = _quoted(text)
     terms = list(dict.fromkeys(term for chunk in _chunks(text) for term in _terms(chunk)))
     kept = [term for term in terms if not _is_stop(term)]
@@ -92,7 +93,7 @@ def mixed_parts(text: str) -> dict[str, Term]:
     """
     parts: dict[str, Term] = {}
     kinds: set[str] = set()
-    for word, typed in segment.spelled(text.replace(labels.FILL, " ")):
+    for word, typed in segment.spelled(text.translate(_CONTROLS)):
         term = _phrase([word])
         if term is None or _is_stop(term):
             continue

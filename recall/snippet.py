@@ -12,6 +12,8 @@ from recall import cut, labels, segment
 from recall.query import Query
 
 LENGTH = 240
+_WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff]")
+_WIDTH = 4  # what a character of a script without spaces counts: to a model it is a token, as four Latin ones are
 _SEARCHED = 200_000  # characters of a text that are looked through
 _NEAR = 28  # characters that a place to cut may be moved; less than what stands before the first word found
 _PIECE = re.compile(r"\S{1,160}")  # minified text has no spaces: it is looked at in pieces, so that places differ
@@ -28,26 +30,35 @@ class Snippet:
 
 
 def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> Snippet:
-    """The window of at most `length` characters that holds most of what was asked for."""
-    if len(text) <= length:
+    """The window of at most `length` characters, wide ones counted as they weigh, that holds most of what was asked."""
+    if len(text) <= _room(text[: length + 1], length):
         return Snippet(text, 0)
     first = _part(text, queries) if len(text) > _SEARCHED else 0
     searched = labels.blank(text[first : first + _SEARCHED], role)
     places = [(first + place, term, weight) for place, term, weight in _places(searched, queries)]
+    around = _densest(places, length)
+    length = _room(text[around : around + length], length)
+    near = min(_NEAR, length // 8 - 1)
     start = max(0, min(_densest(places, length), len(text) - length))
     if start > 0:
-        start = _divide(text, range(start, min(start + _NEAR, len(text))), range(start, 0, -1))
-        inked = text[start : start + _NEAR].lstrip()
-        if inked and cut.may_cut(text, start + _NEAR - len(inked)) and start + _NEAR <= len(text):
-            start += _NEAR - len(inked)
+        start = _divide(text, range(start, min(start + near, len(text))), range(start, 0, -1))
+        inked = text[start : start + near].lstrip()
+        if inked and cut.may_cut(text, start + near - len(inked)) and start + near <= len(text):
+            start += near - len(inked)
         start = first + _whole_label(searched, start - first) if start >= first else start
     end = start + length
     if end < len(text):
         # White space at the end would be followed by an ellipsis.
-        end = _divide(text, range(end, end - _NEAR, -1), range(end, start + 1, -1))
+        end = _divide(text, range(end, end - near, -1), range(end, start + 1, -1))
         end = start + len(text[start:end].rstrip()) or end
     end = min(end, len(text))
     return Snippet(text[start:end], start, start > 0, end < len(text))
+
+
+def _room(window: str, length: int) -> int:
+    """How many characters of such a text a window of `length` narrow ones has room for."""
+    share = len(_WIDE.findall(window)) / max(1, len(window))
+    return int(length / (1 + (_WIDTH - 1) * share))
 
 
 def _part(text: str, queries: Iterable[Query]) -> int:

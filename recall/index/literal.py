@@ -17,12 +17,14 @@ def _plainly(text: str, role: str) -> str:
 
 
 def entries(connection: sqlite3.Connection, filters: Filters, needles: Sequence[str]) -> Matches:
-    """Entries, newest first, that hold every needle as it stands (case aside)."""
+    """Entries, newest first, that hold every needle as it stands (case aside; an accent alone as it is)."""
     connection.create_function("plainly", 2, _plainly, deterministic=True)
-    folded = [segment.plain(needle) for needle in needles]
-    holds = " AND ".join(f"instr(plainly(text, role), :needle{i}) > 0" for i in range(len(folded)))
+    connection.create_function("unlabelled", 2, labels.blank, deterministic=True)
+    folded = [segment.plain(needle).strip() for needle in needles]
+    ways = [f"instr({'plainly' if f else 'unlabelled'}(text, role), :needle{i}) > 0" for i, f in enumerate(folded)]
+    holds = " AND ".join(ways)
     values: dict[str, object] = filters.values() | {"most": ENTRIES, "pool": POOL}
-    values |= {f"needle{i}": needle for i, needle in enumerate(folded)}
+    values |= {f"needle{i}": f or needle for i, (f, needle) in enumerate(zip(folded, needles, strict=True))}
     looked_at = f"""
         SELECT e.entry_no, e.text, e.role FROM entries AS e JOIN conversations AS c USING (conversation_no)
         WHERE e.text <> '' AND {filters.entries()} ORDER BY e.entry_no DESC LIMIT :most

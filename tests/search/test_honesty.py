@@ -28,7 +28,7 @@ def ids(answer: Any) -> list[str]:
     return [entry["entry_id"] for conversation in answer["conversations"] for entry in conversation["entries"]]
 
 
-@pytest.mark.parametrize("query", ['"', '""', '" "', "'", "`", "“", "(", "]", ". .", "?", '"."'])
+@pytest.mark.parametrize("query", ['"', '""', '" "', "'", "`", "“", "(", "]", ". .", "?", '"."', "\x00"])
 def test_punctuation_alone_is_a_clear_empty_answer(index: Index, query: str) -> None:
     index.conversation(['a "quoted" (heron). Yes? `x` [1] it\'s “so”'])
     answer = ask(index, query)
@@ -40,6 +40,12 @@ def test_signs_that_mean_something_are_looked_for(index: Index) -> None:
     index.conversation(["a % b", "c => d", "std::x :: y", "f() {}", 'say ""'])
     for query, place in (("%", "e0"), ("=>", "e1"), ('"=>"', "e1"), ("::", "e2"), ("()", "e3"), ("{}", "e3")):
         assert ids(ask(index, query)) == [place], query
+
+
+def test_an_accent_alone_is_found_where_it_stands_and_nowhere_else(index: Index) -> None:
+    index.conversation(["heron", "caf\u00e9", "cafe\u0301", "the sign \u00b4 alone"])
+    assert ids(ask(index, "\u0301")) == ["e2"]
+    assert ids(ask(index, "\u00b4")) == ["e3"]
 
 
 def test_the_filters_in_force_are_named(index: Index) -> None:

@@ -25,6 +25,21 @@ def test_cuts_lie_between_words(place: int) -> None:
     assert len(found.text) <= snippet.LENGTH
 
 
+@pytest.mark.parametrize("place", range(0, 2000, 199))
+def test_a_quote_of_a_script_without_spaces_weighs_what_another_does(place: int) -> None:
+    """A character of it is a token to a model, and four of others are."""
+    prose = "今天天气很好适合出门散步。" * 200
+    found = snippet.of(f"{prose[:place]}跑步机{prose}", [query.cut("跑步机")], "user")
+    assert "跑步机" in found.text
+    assert snippet.LENGTH // 5 <= len(found.text) <= snippet.LENGTH // 4
+
+
+def test_a_short_quote_in_another_script_keeps_its_length() -> None:
+    found = snippet.of("今天天气很好。" * 300 + " zeppelin " + PROSE, [query.cut("zeppelin frogs")], "user")
+    assert "zeppelin" in found.text
+    assert len(found.text) > snippet.LENGTH // 2
+
+
 def test_a_short_text_is_not_cut() -> None:
     assert snippet.of("herons wade", [query.cut("wade")], "user") == snippet.Snippet("herons wade", 0)
 

@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of one person of a labelled set")
     parser.add_argument("--out", type=Path, help="write the figures as JSON here")
     options = parser.parse_args()
-    figures = measure(options.data)
+    figures = measure(options.data.resolve())
     print(table(figures))
     if options.out:
         options.out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")

@@ -141,11 +141,14 @@ def _data_folder(env: Mapping[str, str], home: Path) -> Path:
 
 def _config(env: Mapping[str, str], home: Path) -> dict[str, str]:
     path = _folder(env, home, "config") / "config.toml"
-    if not path.is_file():
-        return {}
     try:
+        if not path.is_file():
+            return {}
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise ArgumentError("usage", message, "check its permissions, or remove it") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ArgumentError("usage", f"{path} cannot be read as TOML: {error}", "mend or remove the file") from error
     flat: dict[str, str] = {}
     inner = [

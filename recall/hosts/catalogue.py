@@ -164,7 +164,9 @@ class Catalogue:
         try:
             status = os.stat(path)
             if stat.S_ISDIR(status.st_mode):
-                return str(self._folder(Path(os.path.realpath(path)))), "folder"
+                folder = self._folder(Path(os.path.realpath(path)))
+                os.scandir(folder).close()  # what cannot be listed would be recorded and then be of no use
+                return str(folder), "folder"
             path = paths.resolved(path)
         except OSError as error:
             raise paths.unreadable(error) from error

@@ -62,7 +62,7 @@ class Database:
         version, or not ours: untouched), `index_unavailable`, `disk_full`, `index_damaged`, `cancelled`.
         """
         with translated(path):
-            if not os.path.lexists(path):
+            if not _is_there(path):
                 _create(path)
             _remove_leftovers(path)
             return cls._open_file(path, cancelled)
@@ -70,7 +70,7 @@ class Database:
     @classmethod
     def open_for_reading(cls, path: Path, cancelled: Callable[[], bool] = lambda: False) -> Database:
         """Open the index for reading; where there is none, an empty one in memory, and nothing is written."""
-        if os.path.lexists(path):
+        if _is_there(path):
             with translated(path):
                 if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
                     return cls._open_file(path, cancelled)
@@ -271,6 +271,19 @@ def _install(connection: sqlite3.Connection) -> None:
     schema = resources.files("recall.index").joinpath("schema.sql").read_text(encoding="utf-8")
     stamp = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
     connection.executescript(f"BEGIN IMMEDIATE; {schema} {stamp} COMMIT;")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something lies there. Where the system does not say, an index must not be taken for none."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        message = f"Whether there is an index at {path} cannot be seen: {error.strerror}"
+        hint = "check the permissions of its folders, or set HISTORY_RECALL_DB to another path"
+        raise StateError("index_unavailable", message, hint, {"path": str(path)}) from error
+    return True
 
 
 def _create(path: Path) -> None:

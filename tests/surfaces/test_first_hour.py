@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,22 @@ def said(capsys: pytest.CaptureFixture[str]) -> Said:
         return code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def closed(home: Path) -> Iterator[Callable[[Path], None]]:
+    """Closes a file or folder to us until the test has ended."""
+    modes: list[tuple[Path, int]] = []
+
+    def close(path: Path) -> None:
+        modes.append((path, path.stat().st_mode))
+        path.chmod(0)
+        if os.access(path, os.R_OK):
+            pytest.skip("this user may read everything")
+
+    yield close
+    for path, mode in reversed(modes):
+        path.chmod(mode)
 
 
 def _demo(home: Path, said: Said) -> list[dict[str, Any]]:
@@ -135,3 +152,35 @@ def test_an_option_in_front_of_its_command_is_told_where_it_stands(said: Said) -
 
 def test_a_choice_that_is_missing_is_asked_for_in_one_line(said: Said) -> None:
     assert "Choose from: omp, pi, claude-code, codex, gemini, hermes, opencode (usage)\n" in said("hosts", "install")[2]
+
+
+def test_an_index_in_a_folder_that_is_closed_is_not_said_to_be_none(
+    home: Path, said: Said, closed: Callable[[Path], None]
+) -> None:
+    _demo(home, said)
+    closed(home / ".local/share/history-recall")
+    for words in (["status"], ["search", "retry"], ["index-all"], ["doctor"]):
+        code, out, err = said(*words)
+        assert (code, out) == (1, "")
+        assert "index.db cannot be seen: Permission denied (index_unavailable)" in err
+
+
+def test_a_folder_that_cannot_be_listed_is_not_added(home: Path, said: Said, closed: Callable[[Path], None]) -> None:
+    (home / "logs").mkdir()
+    closed(home / "logs")
+    code, _, err = said("sources", "add", str(home / "logs"))
+    assert (code, err) == (
+        1,
+        "error: the source cannot be read: Permission denied (source_unreadable)\n  check its permissions\n",
+    )
+    assert json.loads(said("sources", "list", "--json")[1])["added"] == []
+
+
+@pytest.mark.parametrize("place", ["config.toml", ""])
+def test_settings_that_are_closed_are_named(place: str, home: Path, closed: Callable[[Path], None]) -> None:
+    config = home / ".config" / "history-recall" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("daily_calls = 5\n")
+    closed(config.parent / place)
+    with pytest.raises(ArgumentError, match=r"config\.toml cannot be read: Permission denied"):
+        load({"HOME": str(home)})

@@ -36,7 +36,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False, here: 
         current = scope.current_project(connection, number, here)
         hint = binding.hint(connection, number, settings.home, here, now_ms())
         problems = [] if number < 0 else fulltext.look(connection, number)
-        engine = fulltext.engine_of(connection, number) if number >= 0 else None
+        engine = fulltext.recorded_engine(connection, number)
     endpoint = None if settings.offline else endpoint_of(settings.model, settings.api_base)
     answer: dict[str, object] = {
         "profile": settings.profile,

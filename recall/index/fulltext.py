@@ -86,11 +86,20 @@ def engine_of(connection: sqlite3.Connection, profile_no: int) -> str:
         "SELECT engine, segment_version FROM text_indexes WHERE profile_no = ?", (profile_no,)
     ).fetchone()
     if row is None:
-        raise StateError("index_damaged", "The profile has no text index", "run `history-recall doctor`")
+        raise StateError(
+            "index_damaged", "The profile has no text index", "run `history-recall doctor --rebuild-text-index`"
+        )
     if row["segment_version"] != segment.SEGMENT_VERSION:
         message = f"The text index was made by word rules {row['segment_version']}, these are {segment.SEGMENT_VERSION}"
-        raise StateError("unsupported_index", message, "run `history-recall doctor` to make it again from stored text")
+        hint = "run `history-recall doctor --rebuild-text-index`: it is made again from stored text, nothing is lost"
+        raise StateError("unsupported_index", message, hint)
     return str(row["engine"])
+
+
+def recorded_engine(connection: sqlite3.Connection, profile_no: int) -> str | None:
+    """The engine that the profile's index was made with, whatever its state. None where there is no index."""
+    row = connection.execute("SELECT engine FROM text_indexes WHERE profile_no = ?", (profile_no,)).fetchone()
+    return None if row is None else str(row["engine"])
 
 
 def add_entries(

@@ -103,7 +103,8 @@ def _status(answer: Answer) -> Iterable[str]:
         yield f"model       {one_line(model['name'])} at {one_line(model['endpoint'])}"
         yield f"calls       {answer['calls_today']} of {caps['daily_calls']} today; at most {caps['batch_calls']} a run"
         yield f"consent     {_consent_line(answer['consent'])}"
-    health = "healthy" if index["healthy"] else "damaged: " + one_line("; ".join(index["problems"]))
+    problems = f"{one_line('; '.join(index['problems']))}; see `history-recall doctor`"
+    health = "healthy" if index["healthy"] else f"damaged: {problems}"
     yield f"text index  {health}" + (f" ({index['engine']})" if index["engine"] else "")
     for host, states in answer["coverage"].items():
         yield f"sources     {host}: {_mapping(states)}"

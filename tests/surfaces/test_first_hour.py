@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -184,3 +187,20 @@ def test_settings_that_are_closed_are_named(place: str, home: Path, closed: Call
     closed(config.parent / place)
     with pytest.raises(ArgumentError, match=r"config\.toml cannot be read: Permission denied"):
         load({"HOME": str(home)})
+
+
+def test_an_index_of_older_word_rules_is_told_and_what_is_said_to_help_helps(home: Path, said: Said) -> None:
+    _demo(home, said)
+    with contextlib.closing(sqlite3.connect(home / ".local/share/history-recall/index.db")) as connection:
+        connection.execute("UPDATE text_indexes SET segment_version = segment_version - 1")
+        connection.commit()
+    code, _, err = said("search", "retry")
+    assert (code, "word rules" in err) == (1, True)
+    code, out, _ = said("status")
+    assert code == 0
+    assert "text index  damaged: The text index was made by word rules" in out
+    named = re.search(r"run `history-recall (.+?)`", err)
+    assert named
+    assert said(*named[1].split())[0] == 0
+    assert said("search", "retry")[0] == 0
+    assert "text index  healthy" in said("status")[1]

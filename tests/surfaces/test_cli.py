@@ -133,7 +133,7 @@ def test_a_folder_whose_name_is_no_text_is_refused(
     except OSError:
         pytest.skip("this file system takes names in UTF-8 only")
     (Path(os.fsdecode(folder)) / "log.jsonl").write_text("{}\n", encoding="utf-8")
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(os.fsdecode(folder))
     failed, out, _ = command(*words, "--json")
     assert (failed, json.loads(out)["error"]["code"]) == (1, code)
 

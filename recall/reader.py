@@ -110,7 +110,8 @@ def _conversation(
         return row
     if name == "current":
         message = "Nothing of the running conversation is indexed" if current else "No running conversation was named"
-        raise ArgumentError("not_found", message, "index it, or pass --current HOST:ID")
+        hint = "it can be indexed when it has ended" if current else "pass --current HOST:ID, or name the conversation"
+        raise ArgumentError("not_found", message, hint)
     hint = '`history-recall conversations` lists what is indexed; the running conversation is read as "current"'
     raise ArgumentError("not_found", f"There is no conversation {name!r} in profile {profile!r}", hint)
 

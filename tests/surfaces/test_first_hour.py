@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -204,3 +205,26 @@ def test_an_index_of_older_word_rules_is_told_and_what_is_said_to_help_helps(hom
     assert said(*named[1].split())[0] == 0
     assert said("search", "retry")[0] == 0
     assert "text index  healthy" in said("status")[1]
+
+
+def test_a_batch_with_nothing_to_do_says_so_and_where_to_look(home: Path, said: Said) -> None:
+    nothing = "Nothing is new or changed; `history-recall conversations` lists what there is\n"
+    assert said("index-all")[1].startswith(nothing)
+    _demo(home, said)
+    assert said("index-all")[1].startswith(nothing)
+
+
+def test_what_the_readme_shows_is_what_is_printed(home: Path, said: Said) -> None:
+    shutil.copytree(ROOT / "fixtures" / "demo" / "home", home, dirs_exist_ok=True)
+    block = next(part for part in (ROOT / "README.md").read_text("utf-8").split("```") if "\n$ history-recall" in part)
+    shown = re.split(r"^\$ history-recall ", block, flags=re.MULTILINE)[1:]
+    assert len(shown) == 3
+    for one in shown:
+        command, *lines = one.strip().splitlines()
+        code, out, _ = said(*shlex.split(command))
+        assert code == 0
+        printed = iter(out.replace(str(home), "~").splitlines())
+        for line in lines:
+            if line.strip() not in ("", "…"):
+                wanted = re.compile(".*".join(map(re.escape, line.split("…"))))
+                assert any(wanted.fullmatch(found) for found in printed), f"not printed, or not in this order: {line}"

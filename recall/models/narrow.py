@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from recall.hashing import canonical_json
 from recall.models.endpoints import is_loopback
-from recall.models.request import AnalysisTask, ModelRequest, ReduceTask, Task
+from recall.models.request import AnalysisTask, ModelRequest, PlacementTask, ReduceTask, Task
 
 # A grammar with more in it slows the sampling down, or is refused. In bytes of JSON, and passages.
 MOST_BYTES = 32_000
@@ -39,8 +40,37 @@ def sent_schema(request: ModelRequest, endpoint: str) -> Mapping[str, object]:
     schema = request.prompt.schema
     if not is_loopback(endpoint):
         return schema
+    if isinstance(request.task, PlacementTask):
+        return placing(schema, request.task)
     bounded = shortened(schema, _shown_chars(request.task))
     return narrowed(bounded, citable_of(request.task))
+
+
+def placing(schema: Mapping[str, object], task: PlacementTask) -> Mapping[str, object]:
+    """The schema with one item for each facet, in their order, and with the ids of the topics that are shown.
+
+    Where the ids would make it too large, only the facets are held.
+    """
+    cards = (*(card for carried in task.carried for card in carried), *task.page)
+    shown = tuple(dict.fromkeys(card.topic_id for card in cards))
+    made = _placing(schema, len(task.facets), shown)
+    return made if len(canonical_json(made).encode()) <= MOST_BYTES else _placing(schema, len(task.facets), None)
+
+
+def _placing(schema: Mapping[str, object], count: int, shown: tuple[str, ...] | None) -> Mapping[str, object]:
+    parts = cast("Mapping[str, Any]", schema["properties"])
+    item = parts["facets"]["items"]
+    own: dict[str, object] = dict(item["properties"])
+    if shown is not None and "topic_id" in own:
+        own["topic_id"] = {"enum": [*shown, None]}
+    if shown is not None:
+        few = {"maxItems": 0} if not shown else {"items": {"enum": list(shown)}}
+        own["candidates"] = item["properties"]["candidates"] | few
+    # `items` must not stand beside `prefixItems`: llama.cpp would take it for the form of every item.
+    rest = {name: value for name, value in parts["facets"].items() if name != "items"}
+    forms = [item | {"properties": own | {"facet": {"enum": [number]}}} for number in range(1, count + 1)]
+    facets = rest | {"minItems": count, "maxItems": count, "prefixItems": forms}
+    return {**schema, "properties": {**parts, "facets": facets}}
 
 
 def citable_of(task: Task | None) -> Citable:

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall import prompts
-from recall.models.narrow import FULL_CHARS, MOST_BYTES, citable_of, narrowed, passages, shortened
-from recall.models.request import AnalysisTask, ReduceTask, ShownEntry
+from recall.models.narrow import FULL_CHARS, MOST_BYTES, citable_of, narrowed, passages, placing, shortened
+from recall.models.request import AnalysisTask, FacetCard, PlacementTask, ReduceTask, ShownEntry
 from recall.models.schemas import fault_of
 from recall.steps.evidence import locate, shown_in, verified
+from recall.types import TopicCard
 from tests.steps.asker import Log
 
 SHOWN = (("L1", ("the cursor held a lock",)), ("L2", ("COPY took 4 s", "and then it worked")))
@@ -46,6 +47,58 @@ def test_without_ids_or_with_too_many_it_is_the_prompts_own() -> None:
     schema = prompts.load("analysis").schema
     assert narrowed(schema, ()) is schema
     assert narrowed(schema, tuple((str(n), ()) for n in range(MOST_BYTES))) is schema
+
+
+def _card(topic_id: str) -> TopicCard:
+    return TopicCard(topic_id=topic_id, version=1, title="t", description="d", aliases=(), members=1, last_at=None)
+
+
+def _task(count: int, ids: tuple[str, ...], carried: tuple[str, ...] = ()) -> PlacementTask:
+    facets = tuple(FacetCard("t", "d", ()) for _ in range(count))
+    held = (tuple(_card(topic_id) for topic_id in carried), *((),) * (count - 1))
+    return PlacementTask(facets, tuple(_card(topic_id) for topic_id in ids), held, last=True)
+
+
+def _placed(*items: tuple[int, str | None, tuple[str, ...]]) -> dict[str, object]:
+    return {
+        "facets": [
+            {"facet": number, "topic_id": topic_id, "draft": None, "candidates": list(near), "reason": "r"}
+            for number, topic_id, near in items
+        ]
+    }
+
+
+@pytest.mark.parametrize("name", ["placement", "placement_findings"])
+def test_each_facet_is_placed_once_and_into_what_was_shown(name: str) -> None:
+    schema = prompts.load(name).schema
+    sent = placing(schema, _task(2, ("t_a", "t_b"), carried=("t_c",)))
+    more: dict[str, object] = {"supersedes": []} if name == "placement_findings" else {}
+    assert fault_of(sent, _placed((1, "t_c", ("t_a",)), (2, None, ())) | more) is None
+    wrong = [
+        _placed((1, "t_a", ())),
+        _placed((1, "t_a", ()), (1, "t_b", ())),
+        _placed((1, "t_a", ()), (2, None, ()), (3, None, ())),
+        _placed((1, "t_x", ()), (2, None, ())),
+        _placed((1, None, ("t_x",)), (2, None, ())),
+    ]
+    assert all(fault_of(sent, reply | more) is not None for reply in wrong)
+    assert schema == prompts.load(name).schema
+
+
+def test_a_page_before_the_last_and_an_empty_catalogue_are_held_too() -> None:
+    sent = placing(prompts.load("shortlist").schema, _task(1, ("t_a",)))
+    assert fault_of(sent, {"facets": [{"facet": 1, "candidates": ["t_a"]}]}) is None
+    assert fault_of(sent, {"facets": [{"facet": 1, "candidates": ["t_x"]}]}) is not None
+    sent = placing(prompts.load("placement").schema, _task(1, ()))
+    assert fault_of(sent, _placed((1, None, ()))) is None
+    assert fault_of(sent, _placed((1, "t_x", ()))) is not None
+    assert fault_of(sent, _placed((1, None, ("t_x",)))) is not None
+
+
+def test_where_the_ids_are_too_many_only_the_facets_are_held() -> None:
+    sent = placing(prompts.load("placement").schema, _task(1, tuple(f"t_{number:028}" for number in range(2000))))
+    assert fault_of(sent, _placed((1, "t_x", ()))) is None
+    assert fault_of(sent, _placed((2, "t_x", ()))) is not None
 
 
 @pytest.mark.parametrize(

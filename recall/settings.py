@@ -24,6 +24,7 @@ HOST = "host"  # the model of the program that we run in
 # wrong guess would ask the user's consent for somebody else.
 BARE_NAMES = (("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"), ("o4", "openai"), ("claude-", "anthropic"))
 PREFIX = "HISTORY_RECALL_"
+_URL = re.compile(r"https?://[^/?#\s]+", re.IGNORECASE)
 _HALF = re.compile("[\ud800-\udfff]")
 _NUMBERS = {
     "batch_sessions": (2, 1, 100_000),
@@ -101,7 +102,7 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
         database=_absolute(values["db"]) if values.get("db") else _data_folder(env, home) / "index.db",
         profile=_profile(values.get("profile", "default")),
         model=_model(values.get("model", OFFLINE)),
-        api_base=values.get("api_base") or _provider_base(env, values.get("model", OFFLINE)),
+        api_base=_api_base(values.get("api_base")) or _provider_base(env, values.get("model", OFFLINE)),
         repair=repair,
         disabled=values.get("disabled") == "1",
         current=_current(values.get("current")),
@@ -178,6 +179,17 @@ def _model(name: str) -> str:
         return name
     hint = "use offline, or PROVIDER/MODEL as litellm writes it, for example openai/gpt-4o-mini"
     raise ArgumentError("usage", f"{PREFIX}MODEL is {name!r}, which names no provider", hint)
+
+
+def _api_base(address: str | None) -> str | None:
+    """Without a scheme it would be no address of this machine to us, and consent would be asked for to stay here.
+
+    The error does not repeat it: a password may stand in it.
+    """
+    if address and not _URL.match(address):
+        hint = "use a whole address, for example http://127.0.0.1:8080/v1"
+        raise ArgumentError("usage", f"{PREFIX}API_BASE does not begin with http:// or https:// and a host", hint)
+    return address
 
 
 def _provider_base(env: Mapping[str, str], model: str) -> str | None:

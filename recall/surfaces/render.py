@@ -219,7 +219,7 @@ def _index(answer: Answer) -> Iterable[str]:
         yield from _repaired(done["repair"], topics)
         yield from _source_warnings(done["warnings"])
     for row in answer["skipped"]:
-        yield f"skipped    {one_line(row['message'])} ({row['code']})"
+        yield f"skipped    {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
     if not any(answer.get(what) for what in ("completed", "skipped", "failed", "aborted", "left")):
         yield "Nothing is new or changed; `history-recall conversations` lists what there is"
     wall = answer["aborted"]

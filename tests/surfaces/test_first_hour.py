@@ -228,3 +228,11 @@ def test_what_the_readme_shows_is_what_is_printed(home: Path, said: Said) -> Non
             if line.strip() not in ("", "…"):
                 wanted = re.compile(".*".join(map(re.escape, line.split("…"))))
                 assert any(wanted.fullmatch(found) for found in printed), f"not printed, or not in this order: {line}"
+
+
+def test_what_a_batch_skips_is_named(home: Path, said: Said) -> None:
+    empty = home / "logs" / "empty.jsonl"
+    empty.parent.mkdir()
+    empty.touch()
+    assert said("sources", "add", str(empty.parent))[0] == 0
+    assert said("index", str(empty))[1].startswith(f"skipped    {empty}: the conversation holds no entries yet (")

@@ -40,6 +40,8 @@ def test_the_environment_wins_over_the_file(home: Path) -> None:
         ("REPAIR", "sometimes"),
         ("PROFILE", "a/b"),
         ("CURRENT", "no-colon"),
+        ("API_BASE", "127.0.0.1:8080/v1"),
+        ("API_BASE", "http:///v1"),
     ],
 )
 def test_a_bad_value_is_named(name: str, value: str, home: Path) -> None:

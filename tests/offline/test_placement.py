@@ -49,6 +49,21 @@ def test_no_match_is_a_new_topic() -> None:
     assert answer["draft"] == 1
 
 
+def test_words_of_every_program_join_no_subjects() -> None:
+    evaluations = card(
+        "t_seeds",
+        "scenario seeds · evaluations",
+        "An agent explores the scenarios; where the seeds came from nobody wrote down.",
+        *("exploratory seeds", "npm install failed", "container image", "charter", "agent messages"),
+    )
+    release = FacetCard(
+        "exec format · staging · rollout",
+        "The api container fails on staging, its image was made on a laptop.",
+        ("--platform linux/amd64", "container image", "failed build", "rollout undo"),
+    )
+    assert place([release], [evaluations, TERRAFORM, SPOOL])[0]["topic_id"] is None
+
+
 def test_an_empty_catalogue() -> None:
     answers = place([MORE_OUTBOX, VAULT])
     assert [answer["draft"] for answer in answers] == [1, 2]

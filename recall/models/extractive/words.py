@@ -1,7 +1,8 @@
 """Words that say nothing about a subject, as data.
 
 `STOP` breaks phrases and is never a term. `DULL` may stand inside a phrase, but weighs little: words of every
-conversation about work (run, file, change); `DULL_HAN` the same. `STOP_HAN_…` break runs of Han and kana: particles,
+conversation about work (run, file, change) or about programs (build, container, message), which are in no subject rare
+enough where a catalogue is small; `DULL_HAN` the same. `STOP_HAN_…` break runs of Han and kana: particles,
 pronouns, adverbs.
 """
 
@@ -67,6 +68,13 @@ DULL = frozenset(
     using value values version view wait work worked working works write writes writing written wrong true old
     start line page live day people bit life friend friends time photo picture photos way make start keep talk
     share sharing experience important interesting wonderful
+    api app apps agent agents build builds built building builder contain contains container containers
+    component components docs doc documentation fail fails failed failing failure failures feature features
+    handle handles handled handler handling header image images implementation implemented install installed
+    interface javascript js json library linux log logs md messages module modules npm package packages
+    parameter plugin py python repo repository scripts selector server servers service
+    services session sessions store stores stored storing strings supports team ts tsx typescript ui users
+    versions yaml
     """.split()
 )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from recall import query as querying
 from recall import scope
-from recall.errors import ModelError, RecallError
+from recall.errors import ModelError, RecallError, StateError
 from recall.index import vocabulary
 from recall.index.consent import UNPLACED
 from recall.index.database import profile_number
@@ -63,7 +63,7 @@ def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
         if number is None or not any(query.strip() for query in queries):
             return NOT_ASKED
         if run.settings.offline and run.choose is None:
-            return Rewriting(from_profile(connection, number, queries), "done", "ready", own_words=True)
+            return _by_own_words(connection, number, queries)
         languages = languages_of(connection, number)
     try:
         return _by_model(run, number, queries, languages)
@@ -71,6 +71,16 @@ def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
         if error.code == "cancelled":
             raise
         return _failed(error)
+
+
+def _by_own_words(connection: sqlite3.Connection, number: int, queries: Sequence[str]) -> Rewriting:
+    try:
+        return Rewriting(from_profile(connection, number, queries), "done", "ready", own_words=True)
+    except (sqlite3.DatabaseError, StateError) as error:
+        if "interrupted" in str(error):
+            raise
+        said = "The index of what was written cannot be read: run `history-recall doctor`."
+        return Rewriting((), "unavailable", "unavailable", said)
 
 
 def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence[str]) -> Rewriting:

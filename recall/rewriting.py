@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from recall import query as querying
 from recall import scope
-from recall.errors import ModelError, RecallError, StateError
+from recall.errors import ModelError, RecallError
 from recall.index import vocabulary
 from recall.index.consent import UNPLACED
 from recall.index.database import profile_number
@@ -76,7 +76,7 @@ def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
 def _by_own_words(connection: sqlite3.Connection, number: int, queries: Sequence[str]) -> Rewriting:
     try:
         return Rewriting(from_profile(connection, number, queries), "done", "ready", own_words=True)
-    except (sqlite3.DatabaseError, StateError) as error:
+    except sqlite3.DatabaseError as error:
         if "interrupted" in str(error):
             raise
         said = "The index of what was written cannot be read: run `history-recall doctor`."

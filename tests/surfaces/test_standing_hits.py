@@ -83,7 +83,7 @@ def test_an_entry_on_a_branch_that_was_given_up_since_is_left_out(log: Path, run
 
 
 def test_an_entry_that_only_moved_inside_its_source_stands(log: Path, run: Run) -> None:
-    _write(log, [HEAD.replace('"/w"', '"/work/elsewhere"'), *LINES[1:]])
+    _write(log, [HEAD.replace('"/w"', '"/srv/elsewhere"'), *LINES[1:]])
     answer = run("search", "osprey")
     assert (sorted(_shown(answer)), answer["left_out"]) == (["a1", "a2"], 0)
 

@@ -13,6 +13,8 @@ from typing import Literal
 from recall.surfaces.session import Session
 
 ParameterType = Literal["text", "number", "flag"]
+Arguments = Mapping[str, object]
+Answer = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,9 @@ class Operation:
 
     name: str
     summary: str
-    run: Callable[[Session, Mapping[str, object]], dict[str, object]]
+    run: Callable[[Session, Arguments], Answer]
     parameters: tuple[Parameter, ...] = ()
-    exit_code: Callable[[Mapping[str, object]], int] = lambda answer: 0
+    exit_code: Callable[[Arguments], int] = lambda answer: 0
     on_stdio: bool = False
 
     def schema(self) -> dict[str, object]:

@@ -16,8 +16,8 @@ from recall.surfaces import agent_text, shapes
 from recall.surfaces.answering import Answered, Asked, answer, failed
 from recall.surfaces.arguments import check
 from recall.surfaces.commands import OPERATIONS
+from recall.surfaces.commands.projects import FOR_AGENTS
 from recall.surfaces.operations import Operation
-from recall.surfaces.project_commands import FOR_AGENTS
 
 LARGEST = 60_000  # characters of a document; a longer page is asked for again with half as many on it
 Perform = Callable[[Asked, Callable[[Progress], None], Cancellation], Answered]

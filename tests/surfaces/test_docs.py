@@ -8,7 +8,7 @@ from recall import errors, settings
 from recall.prompts import capability
 from recall.surfaces import mcp_prompts
 from recall.surfaces.commands import OPERATIONS
-from recall.surfaces.render import _RENDERERS
+from recall.surfaces.render import RENDERERS
 from recall.surfaces.tools import TOOLS
 from recall.surfaces.words import cli
 from tests.shared import ROOT
@@ -40,7 +40,7 @@ def test_each_section_names_the_options_of_its_command() -> None:
 
 def test_each_command_can_be_rendered_and_called() -> None:
     names = {operation.name for operation in OPERATIONS}
-    assert set(_RENDERERS) == {operation.name for operation in OPERATIONS if not operation.on_stdio}
+    assert set(RENDERERS) == {operation.name for operation in OPERATIONS if not operation.on_stdio}
     assert set(cli.commands) == {name.split()[0] for name in names}
 
 

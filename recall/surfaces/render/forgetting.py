@@ -1,14 +1,13 @@
-"""Answers about forgetting and carrying along, as a person reads them."""
+"""What was forgotten, and the proof of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from recall.surfaces.counting import count
-from recall.surfaces.terminal import one_line, visible
+from recall.surfaces.render.plain import Answer, Renderers
+from recall.surfaces.terminal import one_line
 
-Answer = Mapping[str, Any]
 # What a layer of the index holds, one of it, in a person's words.
 _LAYERS = {
     "conversations": "conversation",
@@ -81,27 +80,6 @@ def _proof(proof: Answer) -> Iterable[str]:
         yield "the text index does not add up; run `history-recall doctor --rebuild-text-index`"
 
 
-def _brief(answer: Answer) -> Iterable[str]:
-    if said := answer["text"] or answer["message"]:
-        yield visible(said)
-
-
-def _export(answer: Answer) -> Iterable[str]:
-    if answer["output"]:
-        yield f"{answer['kind']} written to {one_line(answer['output'])} ({count(answer['characters'], 'character')})"
-    else:
-        yield visible(answer["text"])
-
-
-def _import(answer: Answer) -> Iterable[str]:
-    yield f"{count(answer['imported'], 'conversation')} taken in, {answer['unchanged']} there already"
-    for conflict in answer["conflicts"]:
-        yield f"left as it is here: {one_line(conflict['name'])}: {one_line(conflict['reason'])}"
-
-
-RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
-    "brief": _brief,
+RENDERERS: Renderers = {
     "forget": _forget,
-    "export": _export,
-    "import": _import,
 }

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from recall.errors import ArgumentError
 from recall.hosts.names import HOSTS
 from recall.settings import Settings
-from recall.surfaces.operations import Operation, Parameter
+from recall.surfaces.operations import Answer, Arguments, Operation, Parameter
 from recall.surfaces.session import Session
 
 if TYPE_CHECKING:
     from recall.hosts.installed import Journal, Planned
-
-Arguments = Mapping[str, object]
-Answer = dict[str, object]
 
 
 def _journal(settings: Settings, host: str) -> Journal:

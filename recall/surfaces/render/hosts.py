@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from recall.surfaces.counting import count
+from recall.surfaces.render.plain import Answer, Renderers
 from recall.surfaces.terminal import one_line
 
-Answer = Mapping[str, Any]
 _LINE = 160  # what a person wrote in a configuration is shorter; a package of ours has a line of 30,000 characters
 
 
@@ -50,7 +49,7 @@ def _uninstall(answer: Answer) -> Iterable[str]:
         yield "nothing was installed"
 
 
-RENDERERS: Mapping[str, Callable[[Answer], Iterable[str]]] = {
+RENDERERS: Renderers = {
     "hosts list": _list,
     "hosts install": _install,
     "hosts uninstall": _uninstall,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from recall.surfaces.counting import count
+from recall.surfaces.render.plain import Answer, Renderers
 from recall.surfaces.terminal import one_line
-
-Answer = Mapping[str, Any]
 
 
 def _list(answer: Answer) -> Iterable[str]:
@@ -106,10 +106,10 @@ def _deleted(answer: Answer) -> Iterable[str]:
 
 
 def _held(number: int) -> str:
-    return f"{number} conversation{'' if number == 1 else 's'}"
+    return count(number, "conversation")
 
 
-RENDERERS: dict[str, Callable[[Answer], Iterable[str]]] = {
+RENDERERS: Renderers = {
     "project list": _list,
     "project create": _named,
     "project rename": _renamed,

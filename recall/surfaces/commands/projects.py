@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from recall.errors import ArgumentError
 from recall.hosts.names import HOSTS
-from recall.surfaces.operations import Operation, Parameter
+from recall.surfaces.commands.parameters import text
+from recall.surfaces.operations import Answer, Arguments, Operation, Parameter
 from recall.surfaces.session import Session
-
-Arguments = Mapping[str, object]
-Answer = dict[str, object]
-
-
-def _text(arguments: Arguments, name: str) -> str | None:
-    value = arguments.get(name)
-    return None if value is None else str(value)
 
 
 def _list(session: Session, _arguments: Arguments) -> Answer:
@@ -43,9 +34,9 @@ def _bind(session: Session, arguments: Arguments) -> Answer:
     return binding.bind(
         session.run(),
         session.here(),
-        _text(arguments, "folder"),
-        name=_text(arguments, "name"),
-        project=_text(arguments, "project"),
+        text(arguments, "folder"),
+        name=text(arguments, "name"),
+        project=text(arguments, "project"),
         write_marker=not arguments.get("no_marker"),
         agreed=not session.agent,
     )
@@ -65,7 +56,7 @@ def _rebind(session: Session, arguments: Arguments) -> Answer:
         session.run(),
         session.here(),
         str(arguments["project"]),
-        _text(arguments, "folder"),
+        text(arguments, "folder"),
         write_marker=not arguments.get("no_marker"),
     )
 
@@ -76,8 +67,8 @@ def _adopt(session: Session, arguments: Arguments) -> Answer:
     return binding.adopt(
         session.run(),
         session.here(),
-        _text(arguments, "project"),
-        _text(arguments, "folder"),
+        text(arguments, "project"),
+        text(arguments, "folder"),
         write_marker=not arguments.get("no_marker"),
     )
 
@@ -85,7 +76,7 @@ def _adopt(session: Session, arguments: Arguments) -> Answer:
 def _decline(session: Session, arguments: Arguments) -> Answer:
     from recall import binding
 
-    return binding.decline(session.run(), session.here(), _text(arguments, "folder"))
+    return binding.decline(session.run(), session.here(), text(arguments, "folder"))
 
 
 def _archive(session: Session, arguments: Arguments) -> Answer:
@@ -126,7 +117,7 @@ def _for_agents(session: Session, arguments: Arguments) -> Answer:
         raise ArgumentError("no_project", message, "the program passes it: --cwd DIR, or HISTORY_RECALL_CWD")
     if action == "decline":
         return _decline(session, arguments)
-    name, token = _text(arguments, "name"), _text(arguments, "confirm")
+    name, token = text(arguments, "name"), text(arguments, "confirm")
     return binding.bind(session.run(), session.here(), None, name=name, token=token)
 
 

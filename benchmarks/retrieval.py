@@ -117,8 +117,9 @@ def searching(run: Run, layer: str) -> Ask:
 
     def ask(text: str) -> list[Entry]:
         with run.database.read() as connection:
-            rewritten = rewrite([text]) if rewrite else rewriting.NOT_ASKED
-            found = searcher.rank(connection, searcher.default_filters(1), [text], weights, rewritten)
+            filters = searcher.default_filters(1)
+            rewritten = rewrite([text], filters) if rewrite else rewriting.NOT_ASKED
+            found = searcher.rank(connection, filters, [text], weights, rewritten)
         return [names[hit.entry_no] for hit in found]
 
     return ask

@@ -243,6 +243,7 @@ class _View:
         facets = [member["facet_no"] for member in members]
         evidence = _by_facet(catalogue.evidence(self._connection, facets))
         findings = _by_facet(catalogue.findings(self._connection, facets))
+        mixed = catalogue.words_within(self._connection, topic_no, self._within) is not None
         replaced = successions.of_findings(self._connection, facets)
         rules = row["rules_version"]
         return introduce(row, self._source_state, self._resume, self._belongs) | {
@@ -254,7 +255,7 @@ class _View:
                     "facet": safe(member["title"], rules),
                     "facet_id": member["facet_id"],
                     "description": safe(member["description"], rules),
-                    "reason": member["reason"],
+                    "reason": "" if mixed else member["reason"],  # it may name what else is in the topic
                     "abandoned": _given_up(evidence.get(member["facet_no"], [])),
                     "evidence": [_cited(cited) for cited in evidence.get(member["facet_no"], [])],
                     "findings": _latest_first(findings.get(member["facet_no"], []), rules, replaced),

@@ -17,7 +17,10 @@ from recall.timewindow import iso
 
 
 def listing(settings: Settings, database: Database, here: Here) -> dict[str, object]:
-    """The `project list` answer: every project with its counts and bindings, and the git groups that none has."""
+    """The `project list` answer: every project with its counts and bindings, and the git groups that none has.
+
+    An agent that may look into one project only is shown that one.
+    """
     with database.read() as connection:
         number = profile_number(connection, settings.profile)
         if number is None:
@@ -26,13 +29,15 @@ def listing(settings: Settings, database: Database, here: Here) -> dict[str, obj
         counts = projects.counts(connection, number)
         last = _last(connection, number)
         current = scope.current_project(connection, number, here)
+        kept = here.widest == "project"
         return {
             "projects": [
                 _row(project, bound, counts, last.get(project.project_no))
                 for project in projects.all_of(connection, number)
+                if project == current or not kept
             ],
-            "without_project": counts.get(None, 0),
-            "git_groups": _groups(connection, number),
+            "without_project": 0 if kept else counts.get(None, 0),
+            "git_groups": [] if kept else _groups(connection, number),
             "current_project": current.project_id if current else None,
         }
 

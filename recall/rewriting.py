@@ -2,7 +2,8 @@
 
 A search never waits for more than the one deadline of a rewrite and never fails for it: what stands in the way becomes
 a status of the answer. The model's road (cache, consent, ledger, caps) is the one that indexing takes. With `offline`
-the words come from the titles and aliases of the facets and topics that the query matches best.
+the words come from the titles and aliases of the facets and topics that the query matches best. Where the search looks
+into one project only, nothing of any other is asked, named or sent.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from recall import scope
 from recall.errors import ModelError, RecallError
 from recall.index import vocabulary
 from recall.index.consent import UNPLACED
-from recall.index.database import profile_number
+from recall.index.filters import Filters
 from recall.run import Run
 
 # Scripts, and the language that a model is told for each.
@@ -47,35 +48,35 @@ class Rewriting:
         return self.rewrite_status in ("done", "cached")
 
 
-Rewriter = Callable[[Sequence[str]], Rewriting]
+Rewriter = Callable[[Sequence[str], Filters], Rewriting]
 NOT_ASKED = Rewriting()
 NO_REWRITER = Rewriting((), "unavailable", "unavailable", "Nothing here rewrites queries.")
 
 
 def rewriter(run: Run) -> Rewriter:
     """Rewrites the queries of one search of this run."""
-    return lambda queries: _rewritten(run, queries)
+    return lambda queries, filters: _rewritten(run, queries, filters)
 
 
-def _rewritten(run: Run, queries: Sequence[str]) -> Rewriting:
+def _rewritten(run: Run, queries: Sequence[str], filters: Filters) -> Rewriting:
+    if not any(query.strip() for query in queries):
+        return NOT_ASKED
+    of = filters.of_place()
     with run.database.read() as connection:
-        number = profile_number(connection, run.settings.profile)
-        if number is None or not any(query.strip() for query in queries):
-            return NOT_ASKED
         if run.settings.offline and run.choose is None:
-            return _by_own_words(connection, number, queries)
-        languages = languages_of(connection, number)
+            return _by_own_words(connection, of, queries)
+        languages = languages_of(connection, of)
     try:
-        return _by_model(run, number, queries, languages)
+        return _by_model(run, of.profile_no, queries, languages)
     except RecallError as error:
         if error.code == "cancelled":
             raise
         return _failed(error)
 
 
-def _by_own_words(connection: sqlite3.Connection, number: int, queries: Sequence[str]) -> Rewriting:
+def _by_own_words(connection: sqlite3.Connection, of: Filters, queries: Sequence[str]) -> Rewriting:
     try:
-        return Rewriting(from_profile(connection, number, queries), "done", "ready", own_words=True)
+        return Rewriting(from_profile(connection, of, queries), "done", "ready", own_words=True)
     except sqlite3.DatabaseError as error:
         if "interrupted" in str(error):
             raise
@@ -114,19 +115,16 @@ def _failed(error: RecallError) -> Rewriting:
     return Rewriting((), "timeout" if late else "unavailable", "unavailable", f"{error.message} ({error.code}).")
 
 
-def languages_of(connection: sqlite3.Connection, profile_no: int) -> tuple[str, ...]:
-    """The languages that the newest entries of a profile are written in, the commonest first."""
-    texts = vocabulary.newest(connection, profile_no, _SAMPLE)
+def languages_of(connection: sqlite3.Connection, of: Filters) -> tuple[str, ...]:
+    """The languages that the newest entries are written in, the commonest first."""
+    texts = vocabulary.newest(connection, of, _SAMPLE)
     counts = {name: sum(pattern.search(text) is not None for text in texts) for name, pattern in _LANGUAGES}
     told = [name for name, count in counts.items() if count > _SHARE * len(texts)]
     return tuple(sorted(told, key=lambda name: -counts[name])) or ("English",)
 
 
-def from_profile(
-    connection: sqlite3.Connection, profile_no: int, queries: Sequence[str]
-) -> tuple[tuple[str, ...], ...]:
+def from_profile(connection: sqlite3.Connection, of: Filters, queries: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """For each query the titles and aliases of the facets and topics that it matches best."""
     return tuple(
-        tuple(vocabulary.names(connection, profile_no, querying.cut(query).terms)) if query.strip() else ()
-        for query in queries
+        tuple(vocabulary.names(connection, of, querying.cut(query).terms)) if query.strip() else () for query in queries
     )

@@ -73,7 +73,7 @@ def search(
     request.checked()
     rewriting = NOT_ASKED
     if request.mode != "keyword":
-        rewriting = NO_REWRITER if rewriter is None else rewriter(request.queries)
+        rewriting = _rewritten(database, profile, request, current, here, rewriter)
     with database.read() as connection:
         number = profile_number(connection, profile)
         scope = scopes.resolve(connection, -1 if number is None else number, here, request.scope, request.project)
@@ -111,6 +111,24 @@ def search(
             left_out=found.left_out,
             next_cursor=next_cursor,
         )
+
+
+def _rewritten(
+    database: Database,
+    profile: str,
+    request: SearchRequest,
+    current: tuple[str, str] | None,
+    here: Here,
+    rewriter: Rewriter | None,
+) -> Rewriting:
+    """The rewrites for where is searched; nobody is asked where nothing can be found. Raises as the search does."""
+    with database.read() as connection:
+        number = profile_number(connection, profile)
+        scope = scopes.resolve(connection, -1 if number is None else number, here, request.scope, request.project)
+        if number is None or scope.reason is not None:
+            return NOT_ASKED
+        filters = scope.narrow(filters_of(connection, number, request, current))
+    return NO_REWRITER if rewriter is None else rewriter(request.queries, filters)
 
 
 def _in_changed(source_state: SourceState, lost: Lost) -> Lost:

@@ -23,18 +23,20 @@ _SAYS = {
 def event(row: sqlite3.Row, *, named: bool = True) -> dict[str, object]:
     """One event, as `browse TOPIC --history` shows it. `proof` is the digest of a repair's proof, else None.
 
-    `named`: with what the topic was called; not where that may be in the words of conversations that are out of scope.
+    `named`: with what the topic was called and why; not where that may be in the words of conversations that are out of
+    scope.
     """
-    before, after = json.loads(row["before"]), json.loads(row["after"])
+    before, after, reason = json.loads(row["before"]), json.loads(row["after"]), str(row["reason"])
     if not named:
+        reason = ""
         before, after = ({name: held[name] for name in _OWN if name in held} for held in (before, after))
     return {
         "at": iso(row["at"]),
         "kind": row["kind"],
         "topic_id": row["topic_id"],
         "conversation_id": row["conversation_id"],
-        "reason": row["reason"],
-        "words": sentence(row["kind"], row["reason"], before, after),
+        "reason": reason,
+        "words": sentence(row["kind"], reason, before, after),
         "before": before,
         "after": after,
         "evidence": json.loads(row["evidence"]),

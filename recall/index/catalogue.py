@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from recall.index import parts
 from recall.index.topics import joined_aliases
 from recall.shown import safe
 from recall.timewindow import ALWAYS, Window
@@ -185,13 +186,6 @@ class Words:
     aliases: tuple[str, ...]
 
 
-_FAMILY = """
-WITH RECURSIVE family (topic_no) AS (
-    SELECT :topic UNION SELECT t.topic_no FROM family AS f JOIN topics AS t ON t.merged_into = f.topic_no
-)
-"""
-
-
 def words_within(connection: sqlite3.Connection, topic_no: int, within: Within) -> Words | None:
     """A topic in the words of one project, where conversations beyond it had a part in its own; else None.
 
@@ -199,18 +193,8 @@ def words_within(connection: sqlite3.Connection, topic_no: int, within: Within) 
     """
     if not within.only:
         return None
-    values = {"topic": topic_no, "project": within.project_no, "group": within.group}
-    beyond = connection.execute(
-        f"""{_FAMILY}
-        SELECT 1 FROM family AS y JOIN memberships AS m USING (topic_no) JOIN facets AS f USING (facet_no)
-        JOIN conversations AS c USING (conversation_no) WHERE NOT {within.condition("c")}
-        UNION ALL
-        SELECT 1 FROM family AS y JOIN topic_events AS v USING (topic_no)
-        JOIN conversations AS c USING (conversation_no) WHERE NOT {within.condition("c")}
-        LIMIT 1""",
-        values,
-    ).fetchone()
-    if beyond is None:
+    values: dict[str, object] = {"topic": topic_no, "project": within.project_no, "group": within.group}
+    if not parts.holding(connection, [topic_no], f"NOT {within.condition('c')}", values):
         return None
     rows = connection.execute(
         f"""SELECT f.title, f.description, f.aliases, c.rules_version

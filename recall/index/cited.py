@@ -65,9 +65,7 @@ def best(
     connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], kinds: Collection[str]
 ) -> list[Written]:
     """The texts of these kinds that hold the terms best, with what they cite of what the filters let in."""
-    rows = [row for row in matches.written(connection, filters.profile_no, terms, 2 * POOL) if row["kind"] in kinds][
-        :POOL
-    ]
+    rows = [row for row in matches.written(connection, filters, terms, 2 * POOL) if row["kind"] in kinds][:POOL]
     cited: dict[int, list[sqlite3.Row]] = {}
     chosen = json.dumps([row["curated_no"] for row in rows])
     for row in connection.execute(_CITED.format(conditions=filters.entries()), filters.values() | {"chosen": chosen}):

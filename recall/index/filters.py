@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recall.index import fulltext
 from recall.timewindow import ALWAYS, Window
@@ -68,6 +68,11 @@ class Filters:
                 WHERE m.topic_no IN (SELECT value FROM json_each(:topics)))""")
         return " AND ".join(clauses)
 
+    def of_place(self) -> Filters:
+        """The profile, or the one project of it, that these look into, with all that it holds."""
+        every = Filters(self.profile_no, ROLES, delegates=True, automation=True, archived=True)
+        return replace(every, project_no=self.project_no, git_group=self.git_group)
+
     def entries(self) -> str:
         """The condition on an entry `e` of a conversation `c`."""
         clauses = [self.conversations(), f"e.role IN ({self._roles()})"]
@@ -120,6 +125,13 @@ class Filters:
     def chooses_conversations(self) -> bool:
         """Whether they leave only some conversations, by what the text index does not know of them."""
         return any(chosen is not None for chosen in (self.project_no, self.git_group, self.topic_nos))
+
+    @property
+    def beyond(self) -> str | None:
+        """The condition on a conversation `c` of lying outside the project that is looked into; None without one."""
+        if self.project_no is not None:
+            return "c.project_no IS NOT :project"
+        return "c.git_group IS NOT :group" if self.git_group is not None else None
 
     def word_of_conversation(self, number: int) -> str:
         """The word of the scope column that the entries of a conversation have."""

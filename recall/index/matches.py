@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recall.index import frequencies, layers, plan
+from recall.index import frequencies, layers, parts, plan
 from recall.index.filters import Filters
 from recall.index.layers import Layer
 from recall.index.plan import Plan
@@ -209,7 +209,7 @@ def _bounded(entries: _Entries, chosen: Plan, known: Sequence[Term]) -> Matches:
 
 def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
     """The scope words of the conversations that were best written about in these terms, INSIDE entries in all."""
-    rows = written(entries.connection, entries.filters.profile_no, terms, POOL)
+    rows = written(entries.connection, entries.filters, terms, POOL)
     numbers = dict.fromkeys(row["conversation_no"] for row in rows if row["conversation_no"] is not None)
     words: list[str] = []
     room = INSIDE
@@ -222,35 +222,76 @@ def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
     return words
 
 
-def written(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term], most: int) -> list[sqlite3.Row]:
-    """(curated_no, kind, owner_no, conversation_no, chars, score) of the curated texts that match best."""
-    index = layers.layer(connection, profile_no, "curated")
+def written(connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], most: int) -> list[sqlite3.Row]:
+    """(curated_no, kind, owner_no, conversation_no, chars, score) of the curated texts that match best.
+
+    Where the filters leave only some conversations, of what was written about these. A topic is of the whole profile:
+    within one project it counts where nothing from beyond had a part in its words.
+    """
+    index = layers.layer(connection, filters.profile_no, "curated")
     known = _rarest(terms, frequencies.of_terms(connection, index, terms))
     if not known:
         return []
-    total = connection.execute("SELECT max(curated_no) FROM curated_texts").fetchone()[0]
-    chosen = plan.plan(known, total, rows=CURATED_ROWS)
-    engine, times, first = index.engine, 1, 0
-    if chosen.draws:
-        match, times = engine.drawing(chosen.draws, chosen.others())
-    elif all(chosen.pairs):
-        match, times = engine.pairing(*chosen.pairs, chosen.scores)
-    else:
-        match = engine.any_of(chosen.terms() or list(known))
-        first = _newest_text(connection, index, match)
-    score = f"{index.score()} / {times}" if chosen.terms() else "1.0"
-    return connection.execute(
-        f"""
-        WITH best AS MATERIALIZED (
-            SELECT rowid AS curated_no, {score} AS score
-            FROM {index.table} WHERE {index.table} MATCH :match AND rowid >= :first
-            ORDER BY score DESC, rowid DESC LIMIT :most)
-        SELECT t.curated_no, t.kind, t.owner_no, t.conversation_no, length(t.text) AS chars, score
-        FROM best JOIN curated_texts AS t USING (curated_no)
-        ORDER BY score DESC, t.curated_no
-        """,
-        {"match": match, "first": first, "most": most},
-    ).fetchall()
+    texts = _Curated(connection, index, known, filters.values(), most)
+    if not filters.chooses_conversations and filters.conversation_no is None:
+        return texts.best()
+    chosen = filters.conversations()
+    of_conversations = texts.best(
+        f"""t.conversation_no IS NOT NULL AND EXISTS (
+            SELECT 1 FROM conversations AS c WHERE c.conversation_no = t.conversation_no AND {chosen})"""
+    )
+    of_topics = texts.best(
+        f"""t.conversation_no IS NULL AND EXISTS (
+            SELECT 1 FROM memberships AS m JOIN facets AS f USING (facet_no)
+            JOIN conversations AS c USING (conversation_no) WHERE m.topic_no = t.owner_no AND {chosen})"""
+    )
+    if (beyond := filters.beyond) is not None:
+        mixed = parts.holding(connection, [row["owner_no"] for row in of_topics], beyond, filters.values())
+        of_topics = [row for row in of_topics if row["owner_no"] not in mixed]
+    both = sorted([*of_conversations, *of_topics], key=lambda row: (-row["score"], row["curated_no"]))
+    return both[:most]
+
+
+class _Curated:
+    """The curated texts that hold some of the terms, ranked as the plan for these says."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        index: Layer,
+        known: Mapping[Term, int],
+        values: Mapping[str, object],
+        most: int,
+    ) -> None:
+        total = connection.execute("SELECT max(curated_no) FROM curated_texts").fetchone()[0]
+        chosen = plan.plan(known, total, rows=CURATED_ROWS)
+        engine, times, self._first = index.engine, 1, 0
+        if chosen.draws:
+            self._match, times = engine.drawing(chosen.draws, chosen.others())
+        elif all(chosen.pairs):
+            self._match, times = engine.pairing(*chosen.pairs, chosen.scores)
+        else:
+            self._match = engine.any_of(chosen.terms() or list(known))
+            self._first = _newest_text(connection, index, self._match)
+        self._score = f"{index.score()} / {times}" if chosen.terms() else "1.0"
+        self._connection, self._table, self._values, self._most = connection, index.table, values, most
+
+    def best(self, condition: str | None = None) -> list[sqlite3.Row]:
+        """The best of those that satisfy the condition on a curated text `t`."""
+        table = self._table
+        texts = f"CROSS JOIN curated_texts AS t ON t.curated_no = {table}.rowid" if condition else ""
+        return self._connection.execute(
+            f"""
+            WITH best AS MATERIALIZED (
+                SELECT {table}.rowid AS curated_no, {self._score} AS score FROM {table} {texts}
+                WHERE {table} MATCH :match AND {table}.rowid >= :first AND {condition or 1}
+                ORDER BY score DESC, {table}.rowid DESC LIMIT :most)
+            SELECT t.curated_no, t.kind, t.owner_no, t.conversation_no, length(t.text) AS chars, score
+            FROM best JOIN curated_texts AS t USING (curated_no)
+            ORDER BY score DESC, t.curated_no
+            """,
+            {**self._values, "match": self._match, "first": self._first, "most": self._most},
+        ).fetchall()
 
 
 def _newest_text(connection: sqlite3.Connection, index: Layer, match: str) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from recall.errors import StateError
 from recall.hashing import derived_id
+from recall.index import parts
 from recall.types import Draft, Facet, TopicCard
 
 MAX_ALIASES = 24
@@ -64,18 +65,17 @@ def cards(connection: sqlite3.Connection, profile_no: int, topic_id: str | None 
 
 
 def beyond(connection: sqlite3.Connection, profile_no: int, allowed: Collection[str], unplaced: str) -> frozenset[str]:
-    """Ids of the live topics that hold a conversation of a project that is not among these; `unplaced` stands for
-    what is in none.
+    """Ids of the live topics in which a conversation of a project that is not among these has or had a part;
+    `unplaced` stands for what is in none.
     """
     rows = connection.execute(
-        """SELECT DISTINCT t.topic_id FROM topics AS t JOIN memberships AS m USING (topic_no)
-           JOIN facets AS f USING (facet_no) JOIN conversations AS c USING (conversation_no)
-           LEFT JOIN projects AS p USING (project_no)
-           WHERE t.profile_no = ? AND t.state = 'live'
-             AND coalesce(p.project_id, ?) NOT IN (SELECT value FROM json_each(?))""",
-        (profile_no, unplaced, json.dumps(sorted(allowed))),
+        "SELECT topic_no, topic_id FROM topics WHERE profile_no = ? AND state = 'live'", (profile_no,)
     )
-    return frozenset(row["topic_id"] for row in rows)
+    ids = {row["topic_no"]: str(row["topic_id"]) for row in rows}
+    condition = """coalesce((SELECT p.project_id FROM projects AS p WHERE p.project_no = c.project_no), :unplaced)
+                   NOT IN (SELECT value FROM json_each(:allowed))"""
+    values = {"unplaced": unplaced, "allowed": json.dumps(sorted(allowed))}
+    return frozenset(ids[number] for number in parts.holding(connection, ids, condition, values))
 
 
 def check_versions(connection: sqlite3.Connection, profile_no: int, versions: Mapping[str, int]) -> None:

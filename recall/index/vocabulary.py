@@ -1,5 +1,6 @@
 """The words that a profile has of its own for what a query asks: titles and aliases of matching facets and topics.
 
+Where only one project is looked into they are those of its conversations.
 Plain functions on an open connection; they read only.
 """
 
@@ -11,6 +12,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from recall.index import matches
+from recall.index.filters import Filters
 from recall.query import Term
 
 BEST = 3  # facets and topics whose names are taken
@@ -25,9 +27,9 @@ _NAMED = {
 }
 
 
-def names(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term]) -> list[str]:
+def names(connection: sqlite3.Connection, of: Filters, terms: Sequence[Term]) -> list[str]:
     """Titles and aliases of the facets and topics that match the terms best, each once."""
-    rows = matches.written(connection, profile_no, terms, matches.POOL)
+    rows = matches.written(connection, of, terms, matches.POOL)
     owners = dict.fromkeys((_NAMED[row["kind"]], row["owner_no"]) for row in rows if row["kind"] in _NAMED)
     named = (connection.execute(sql, (owner_no,)).fetchone() for sql, owner_no in owners)
     best = itertools.islice((row for row in named if row is not None), BEST)
@@ -35,12 +37,12 @@ def names(connection: sqlite3.Connection, profile_no: int, terms: Sequence[Term]
     return list(dict.fromkeys(found))[:NAMES]
 
 
-def newest(connection: sqlite3.Connection, profile_no: int, most: int) -> list[str]:
-    """The beginnings of the newest entries of a profile."""
+def newest(connection: sqlite3.Connection, of: Filters, most: int) -> list[str]:
+    """The beginnings of the newest entries."""
     rows = connection.execute(
-        """SELECT substr(e.text, 1, 400) FROM entries AS e JOIN conversations AS c USING (conversation_no)
-           WHERE c.profile_no = ? AND e.chars > 0 AND e.role IN ('user', 'assistant')
-           ORDER BY e.entry_no DESC LIMIT ?""",
-        (profile_no, most),
+        f"""SELECT substr(e.text, 1, 400) FROM entries AS e JOIN conversations AS c USING (conversation_no)
+            WHERE {of.conversations()} AND e.chars > 0 AND e.role IN ('user', 'assistant')
+            ORDER BY e.entry_no DESC LIMIT :most""",
+        of.values() | {"most": most},
     )
     return [row[0] for row in rows]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,42 @@ def test_a_topic_of_two_projects_is_withheld_too(product: Product, bound: dict[s
     product.done("consent", "grant", "--project", "mill")
     product.done("index", talk(product, "a223", "wheel", product.home / "mill"))
     assert "topic_id" not in product.sent_since().partition("HISTORY")[2]
+
+
+def test_the_words_of_what_has_left_a_topic_or_the_project_are_withheld_until_forgotten(
+    product: Product, bound: dict[str, str]
+) -> None:
+    """The topic is of one project by what is in it now, and called by what a conversation of another one said."""
+    product.set(model="offline")
+    talk(product, "a251", "sluice", product.home / "mill")
+    product.done("index-all")
+    first = product.rows("SELECT topic_no FROM memberships")[0][0]
+    talk(product, "a252", "wheel", product.home / "mill")
+    product.done("index-all")
+    with closing(sqlite3.connect(product.database)) as connection:
+        connection.execute("UPDATE memberships SET topic_no = ?", (first,))
+        connection.execute("DELETE FROM topics WHERE topic_no NOT IN (SELECT topic_no FROM topic_events)")
+        connection.commit()
+    product.done("project", "move", "pi:a251", "dam")
+    with closing(sqlite3.connect(product.database)) as connection:
+        connection.execute(
+            """DELETE FROM memberships WHERE facet_no IN (SELECT facet_no FROM facets JOIN conversations
+               USING (conversation_no) WHERE host_conversation_id = 'a251')"""
+        )
+        connection.commit()
+    assert "sluice" in product.rows("SELECT title || description FROM topics WHERE topic_no = ?", first)[0][0]
+    product.set(model="openai/local")
+    product.done("consent", "grant", "--project", "mill")
+    product.done("index", talk(product, "a253", "wheel", product.home / "mill"))
+    sent = product.sent_since()
+    assert "wheel" in sent
+    assert "sluice" not in sent
+    product.done("forget", "pi:a251")
+    before = len(product.seen())
+    product.done("index", talk(product, "a254", "wheel", product.home / "mill"))
+    placed = product.sent_since(before)
+    assert "topic_id" in placed.partition("HISTORY")[2]  # by the words of what is left in it
+    assert "sluice" not in placed
 
 
 def test_the_question_names_the_project_and_its_token_says_yes_to_it_alone(

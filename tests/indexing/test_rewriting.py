@@ -56,6 +56,15 @@ def test_keyword_asks_nobody(indexed: Product) -> None:
     assert len(indexed.seen()) == before
 
 
+def test_nobody_is_asked_where_nothing_can_be_found(indexed: Product) -> None:
+    before = len(indexed.seen())
+    assert indexed.run("search", "mill", "--project", "nowhere").error["code"] == "unknown_project"
+    assert indexed.run("search", "mill", "--conversation", "nowhere").error["code"] == "not_found"
+    answer = indexed.done("search", "mill", "--scope", "project")
+    assert (answer["reason"], answer["rewrite_status"]) == ("no_project", "not_asked")
+    assert len(indexed.seen()) == before
+
+
 @pytest.mark.parametrize(
     ("turn", "status"),
     [

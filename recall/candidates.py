@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recall import latest, ranking, tiers
 from recall import query as querying
 from recall.errors import StateError
-from recall.index import hits, literal, successions
+from recall.index import hits, literal, soundness, successions
 from recall.index.filters import Filters
 from recall.index.successions import Replaced
 from recall.query import Query
@@ -25,6 +25,8 @@ from recall.shown import Lost
 from recall.weights import WEIGHTS, Weights
 
 MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
+MOST_NEEDLES = 32
+LITTLE = 10  # entries: where a query drew fewer, whether the index finds what it holds is looked at too
 
 
 @dataclass
@@ -54,6 +56,12 @@ def _show(group: Group, entry_no: int) -> None:
     if place >= group.shown:
         group.hits.insert(group.shown, group.hits.pop(place))
         group.shown += 1
+
+
+def _needles(query: Query) -> list[str]:
+    """What to look for letter for letter: the quoted phrases alone, or the words that say something."""
+    words = query.text.replace('"', " ").split()
+    return list(query.required_spellings or querying.telling(words) or words)[:MOST_NEEDLES]
 
 
 class Candidates:
@@ -230,12 +238,18 @@ class Candidates:
             found = asked.scores(rewrites, alone=alone, own_words=self._own_words)
             if found and not alone and (parts := asked.parts_apart()):
                 self.apart.append(parts)
-            return found
+            words = [word for term in (*query.required, *query.terms) for word in term.words]
+            little = asked.drawn < LITTLE
+            damage = soundness.problem(self._connection, self._filters.profile_no, words, little=little)
+            if damage is None:
+                return found
+            self.damaged = damage
+            return found | self._literally(_needles(query))
         except (sqlite3.DatabaseError, StateError) as error:
             if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
                 raise
             self.damaged = str(error)
-            return self._literally(query.text.replace('"', " ").split())
+            return self._literally(_needles(query))
 
     def _literally(self, needles: Sequence[str]) -> dict[int, Parts]:
         found = literal.entries(self._connection, self._filters, needles)

@@ -85,6 +85,12 @@ def cut(text: str) -> Query:
     )
 
 
+def telling(words: Iterable[str]) -> list[str]:
+    """Those of the words, as they were typed but for their punctuation, that are not in nearly every text."""
+    bare = (word.strip("".join(_WEAK)) for word in words)
+    return [word for word in bare if any(not _is_stop(term) for term in _terms(list(segment.words(word))))]
+
+
 def mixed_parts(text: str) -> dict[str, Term]:
     """The parts of a query that mixes scripts, each as it was typed and as a term; empty for all other queries.
 

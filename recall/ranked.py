@@ -50,6 +50,7 @@ class Ranked:
         self._weights = weights
         self._saw = saw
         self._text = layers.layer(connection, filters.profile_no, "text")
+        self.drawn = 0  # entries that the text index gave for the words of the query
 
     def scores(
         self, rewrites: Sequence[Query] = (), *, alone: bool = False, own_words: bool = False
@@ -70,6 +71,7 @@ class Ranked:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
         found = frequencies.of_terms(self._connection, self._text, bag)
         drawn = [] if alone else self._drawn([*self._compounds(found), self._query])
+        self.drawn = len(drawn)
         written = self._written(list(bag))
         line = self._around([*drawn, *self._drawn(rewrites), *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
@@ -108,6 +110,7 @@ class Ranked:
         """Entries that hold every quoted phrase: nothing else counts, so nothing else is looked at."""
         own = matches.of_entries(self._connection, self._filters, self._query, self._weights.roles)
         self._saw(own.bounded)
+        self.drawn = len(own.scores)
         kept = self._holding(self._query.required_spellings, own.scores)
         return {entry_no: {"keyword": own.scores[entry_no]} for entry_no in kept}
 

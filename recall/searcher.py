@@ -171,8 +171,9 @@ def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, sc
         said.append(f"{rewriting.said} These are keyword results.")
     if found.damaged:
         said.append(
-            "The text index cannot be read: the stored text was searched for the words as they stand, newest first. "
-            "Run `history-recall doctor`."
+            f"The text index is damaged ({found.damaged}): the stored text was searched for the words as they stand, "
+            "those that hold most of them, newest first. Run `history-recall doctor --rebuild-text-index`: it is made "
+            "again from the stored text, nothing is lost."
         )
     if not any(query.literal for query in found.queries):
         said.append("The query is only punctuation, no word: there is nothing to look for.")

@@ -50,18 +50,23 @@ def of_terms(connection: sqlite3.Connection, index: Layer, terms: Iterable[Term]
 
 def of_words(connection: sqlite3.Connection, index: Layer, words: Iterable[str]) -> dict[str, int]:
     """In how many rows each word of the index's own spelling stands."""
-    kept = connection.execute(
-        """SELECT word, rows FROM json_each(:words) AS asked
-           JOIN frequent_words ON profile_no = :profile AND layer = :layer AND word = asked.value""",
-        {"words": json.dumps(sorted(words)), "profile": index.profile_no, "layer": index.name},
-    )
-    found: dict[str, int] = {row["word"]: row["rows"] for row in kept}
+    found = common(connection, index, words)
     sql = index.engine.documents(index.table)
     for word in words:
         if word not in found:
             row = connection.execute(sql, (word,)).fetchone()
             found[word] = row[0] if row is not None else 0
     return found
+
+
+def common(connection: sqlite3.Connection, index: Layer, words: Iterable[str]) -> dict[str, int]:
+    """Those of the words that are kept as common, with their rows."""
+    kept = connection.execute(
+        """SELECT word, rows FROM json_each(:words) AS asked
+           CROSS JOIN frequent_words ON profile_no = :profile AND layer = :layer AND word = asked.value""",
+        {"words": json.dumps(sorted(set(words))), "profile": index.profile_no, "layer": index.name},
+    )
+    return {row["word"]: row["rows"] for row in kept}
 
 
 def _whole(term: Term) -> tuple[str, ...]:

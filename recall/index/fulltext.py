@@ -246,6 +246,8 @@ def _read_all(connection: sqlite3.Connection, engine: ModuleType, table: str) ->
     expected = engine.recorded(connection, table)
     if expected is not None and found != expected:
         raise sqlite3.DatabaseError(f"{found} of {expected} words can be read")
+    if (said := engine.broken(connection, table, ["a"])) is not None:
+        raise sqlite3.DatabaseError(said)
 
 
 def _try_match(connection: sqlite3.Connection, engine: ModuleType, table: str, *, scoped: bool) -> list[str]:

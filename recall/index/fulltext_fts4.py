@@ -74,6 +74,17 @@ def recorded(connection: sqlite3.Connection, table: str) -> int | None:  # noqa:
     return None
 
 
+def broken(connection: sqlite3.Connection, table: str, words: Sequence[str]) -> str | None:  # noqa: ARG001
+    """What of the list of segments is gone; FTS4 says of the segments themselves that they are damaged."""
+    if connection.execute(f"SELECT 1 FROM {table}_segdir LIMIT 1").fetchone() is None:
+        held = connection.execute(f"SELECT 1 FROM {table}_docsize LIMIT 1").fetchone()
+        return None if held is None else "its list of segments is empty"
+    gap = connection.execute(
+        f"SELECT 1 FROM {table}_segdir GROUP BY level HAVING max(idx) >= count(*) LIMIT 1"
+    ).fetchone()
+    return None if gap is None else "a segment is gone"
+
+
 def empty(table: str) -> tuple[str, ...]:
     """Bring a table that cannot be opened into a shape that can be dropped."""
     return (f"DELETE FROM {table}_segments", f"DELETE FROM {table}_segdir", f"DELETE FROM {table}_stat")

@@ -6,13 +6,20 @@ segmenter wrote, so it decides nothing.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from recall.query import Term
 
 SCOPED = True  # a query can be narrowed by the scope column
 BODY_WEIGHT, WHOLE_WEIGHT, SCOPE_WEIGHT = 1.0, 1.0, 0.0
+
+_STRUCTURE = 10  # the row of the record of segments
+_SECOND_FORM = b"\xff\x00\x00\x01"
+_PAGE_BITS = 37  # of a row's number below its segment's
+_HEAD = 4  # bytes before the rows of a page
+_ZEROS = bytes(8)
 
 
 def tables(number: int) -> tuple[str, ...]:
@@ -69,14 +76,78 @@ def occurrences(table: str) -> str:
 def recorded(connection: sqlite3.Connection, table: str) -> int | None:
     """How many words FTS5 itself says there are: its record of averages holds the rows, then the words by column."""
     row = connection.execute(f"SELECT block FROM {table}_data WHERE id = 1").fetchone()
+    return sum(list(_varints(row[0] if row is not None else b""))[1:])
+
+
+def broken(connection: sqlite3.Connection, table: str, words: Sequence[str]) -> str | None:
+    """What of the pages that these words lead to is damaged. FTS5 itself takes zeros there for "no such word"."""
+    record = connection.execute(f"SELECT block FROM {table}_data WHERE id = {_STRUCTURE}").fetchone()
+    segments = _segments(bytes(record[0])) if record is not None else []
+    if not segments:
+        held = connection.execute(f"SELECT 1 FROM {table}_docsize LIMIT 1").fetchone()
+        return None if held is None else "its record of segments is empty"
+    rows = connection.execute(
+        f"""
+        WITH segments AS MATERIALIZED (
+            SELECT json_extract(value, '$[0]') AS segment, json_extract(value, '$[1]') AS first,
+                   json_extract(value, '$[2]') AS last FROM json_each(:segments)),
+        places AS MATERIALIZED (
+            SELECT DISTINCT segment, first, last, (
+                SELECT pgno >> 1 FROM {table}_idx WHERE segid = segment AND term <= CAST('0' || value AS BLOB)
+                ORDER BY term DESC LIMIT 1) AS page
+            FROM segments CROSS JOIN json_each(:words))
+        -- Of what a merge that has not ended took over already, the list of pages still tells.
+        SELECT segment, page, last > first AS several, block
+        FROM places LEFT JOIN {table}_data ON id = (segment << {_PAGE_BITS}) + max(coalesce(page, 0), first)
+        """,
+        {"segments": json.dumps(segments), "words": json.dumps(list(words))},
+    )
+    for row in rows:
+        if row["page"] is None and row["several"]:
+            return f"segment {row['segment']} has lost the list of its pages"
+        if not _is_leaf(row["block"]):
+            return f"page {row['page']} of segment {row['segment']} was overwritten or is gone"
+    return None
+
+
+def _segments(record: bytes) -> list[tuple[int, int, int]]:
+    """(number, first page, last page) of each segment, from the record of FTS5 (fts5_index.c, fts5StructureDecode).
+
+    Behind four bytes, and four more that mark its second form: levels, segments, a counter; then for each level two
+    numbers, the second how many segments it has; for each of these three numbers, and five more in the second form.
+    """
+    more = record[4:8] == _SECOND_FORM
+    numbers = _varints(record[8 if more else 4 :])
+    found = []
+    try:
+        levels, _, _ = next(numbers), next(numbers), next(numbers)
+        for _ in range(levels):
+            next(numbers)
+            for _ in range(next(numbers)):
+                segment = (next(numbers), next(numbers), next(numbers))
+                found.append(segment)
+                for _ in range(5 if more else 0):
+                    next(numbers)
+    except StopIteration:
+        return []
+    return found
+
+
+def _is_leaf(block: bytes | None) -> bool:
+    """Whether it can be a page of words: the end of its rows inside it, and never so many zeros side by side."""
+    if block is None or len(block) < _HEAD or not _HEAD <= int.from_bytes(block[2:4], "big") <= len(block):
+        return False
+    return _ZEROS not in block
+
+
+def _varints(data: bytes) -> Iterator[int]:
+    """SQLite's numbers of seven bits a byte (none here has nine)."""
     value = 0
-    numbers = []
-    for byte in row[0] if row is not None else b"":
+    for byte in data:
         value = value << 7 | byte & 0x7F
         if byte < 0x80:
-            numbers.append(value)
+            yield value
             value = 0
-    return sum(numbers[1:])
 
 
 def empty(table: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from recall.settings import Settings
 from recall.tiers import Tier
 from recall.timewindow import iso
 from recall.types import SourceRef, SourceWarning
+from recall.wholes import Wholes, links
 
 _PROBLEM_STATES = {
     "source_empty": "empty",
@@ -172,6 +173,7 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
     by_identity = {(s.host, s.host_conversation_id): s for s in kept}
     by_source = {s.source: s for s in kept}
     paths = {item.source.name for item in listed}
+    forgotten = Wholes(links(listed)).whole(places.forgotten)
     seen: set[str] = set()
     result: list[Row] = []
     for item in listed:
@@ -181,7 +183,7 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
         if found is not None:
             seen.add(found.conversation_id)
         state = _state(item, found, queued.get(item.source.name))
-        if item.header is not None and (item.source.host, item.header.host_conversation_id) in places.forgotten:
+        if item.header is not None and (item.source.host, item.header.host_conversation_id) in forgotten:
             state = "forgotten"
         elsewhere = found.source if found is not None and found.source != item.source.name else None
         if state == "grown" and found is not None and elsewhere in paths and not _goes_on(item, found):

@@ -64,7 +64,7 @@ class Curated:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A source that was read into the staging table."""
+    """A source that was read into the staging table. `above`: the host's ids of what it is a part of."""
 
     source: SourceRef
     conversation_id: str
@@ -73,6 +73,7 @@ class _Reading:
     redactor: Redactor
     staging: Staging
     seen: Seen
+    above: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,6 @@ class Curator:
             standing = stand(self._run.database, self._profile_no, source, self._run.settings, force=force)
         if standing.unchanged is not None:
             return self._nothing_to_do(source, standing.unchanged, standing)
-        with self._run.database.read() as connection:
-            tombstones.confirm_id(connection, self._profile_no, source.host, standing.host_conversation_id)
         self._gate.about = lambda connection: frozenset()  # whether anything may be sent at all
         self._road.admit()
         calls = self._road.calls
@@ -222,7 +221,7 @@ class Curator:
         minted = derived_id("c", self._run.settings.profile, header.host, header.host_conversation_id)
         identity = before.conversation_id if before else minted
         seen = self._look_around.seen(header, staging)
-        return _Reading(source, identity, before, outline, redactor, staging, seen)
+        return _Reading(source, identity, before, outline, redactor, staging, seen, standing.above)
 
     async def _analyse(self, reading: _Reading) -> Analysis:
         # The built-in analyser is asked anew at no cost, and finds better scopes where it cuts for itself.
@@ -345,7 +344,8 @@ class Curator:
         self._confirm_source(reading)
         with self._run.database.write(stoppable=True) as connection:
             lease.confirm(connection, self._profile_no, reading.source.name, self._owner)
-            tombstones.confirm(connection, self._profile_no, reading.outline.header)
+            header = reading.outline.header
+            tombstones.confirm(connection, self._profile_no, header.host, header.host_conversation_id, reading.above)
             self._confirm_stored(connection, reading, placing.settled)
             if whole_catalogue and placing.placement.drafts:
                 topics.check_complete(connection, self._profile_no, placing.catalogue)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from recall.errors import SourceError
 from recall.hosts.reading import fingerprint, probe, reader_version
-from recall.index import stored
+from recall.index import stored, tombstones
 from recall.index.database import Database
 from recall.index.stored import Stored
 from recall.redact import RULES_VERSION
 from recall.settings import OFFLINE, Settings
 from recall.types import Fingerprint, SourceRef
+from recall.wholes import above
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Standing:
     """How a source stands to the index.
 
     `before` is what is indexed of its conversation; `unchanged` the same where nothing is to be done.
-    `touched`: the same contents, but time, inode or path are new.
+    `touched`: the same contents, but time, inode or path are new. `above`: the host's ids of what it is a part of.
     """
 
     host_conversation_id: str
@@ -28,20 +29,23 @@ class Standing:
     fingerprint: Fingerprint
     unchanged: Stored | None
     touched: bool
+    above: frozenset[str]
 
 
 def stand(database: Database, profile_no: int, source: SourceRef, settings: Settings, *, force: bool) -> Standing:
     """Compare by content hash. Reads the source once, writes nothing.
 
     Raises SourceError: what the reader raises for a source that cannot be read, and `duplicate_conversation`
-    where the conversation was indexed from another file that is still there and holds at least as much.
+    where the conversation was indexed from another file that is still there and holds at least as much; `forgotten`.
     """
     header = probe(source)
+    part_of = above(source, header)
     with database.read() as connection:
+        tombstones.confirm(connection, profile_no, header.host, header.host_conversation_id, part_of)
         before = stored.by_identity(connection, profile_no, source.host, header.host_conversation_id)
     now = fingerprint(source, prefix_bytes=before.content_bytes if before else None)
     if before is None:
-        return Standing(header.host_conversation_id, None, now.fingerprint, unchanged=None, touched=False)
+        return Standing(header.host_conversation_id, None, now.fingerprint, None, touched=False, above=part_of)
     same = now.fingerprint.content_sha256 == before.content_sha256
     elsewhere = before.source != source.name and os.path.exists(before.source)
     if elsewhere and not _is_superset(now.prefix_sha256, before, same):
@@ -51,7 +55,7 @@ def stand(database: Database, profile_no: int, source: SourceRef, settings: Sett
     file = now.fingerprint
     touched = before.source != source.name or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
     unchanged = before if same and not force and _as_good(before, settings) else None
-    return Standing(header.host_conversation_id, before, file, unchanged, touched)
+    return Standing(header.host_conversation_id, before, file, unchanged, touched, part_of)
 
 
 def stands(database: Database, profile_no: int, source: SourceRef, standing: Standing) -> bool:

@@ -19,11 +19,13 @@ from typing import Any
 from recall import bundle_rules, folders
 from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
 from recall.errors import ArgumentError, StateError
+from recall.hosts.walk import log_above
 from recall.index import arriving, catalogue, frequencies, fulltext, projects, reads, tombstones
 from recall.index.arriving import Joining
 from recall.index.database import SCHEMA_VERSION, ensure_profile
 from recall.redact import redact_text
 from recall.run import Run
+from recall.wholes import Link, Wholes
 
 _HINT = "export it again with the program of this version: `history-recall export --output FILE`"
 _MOST_GENERATIONS = 2**40
@@ -62,7 +64,7 @@ class _Import:
         self._home = folders.parse(str(run.settings.home))
         self._tables = tables
         self._numbers: dict[str, dict[int, int | None]] = {table.name: {} for table in TABLES}
-        self._forgotten = tombstones.all_of(connection, profile_no)
+        self._forgotten = Wholes(map(_link, tables["conversations"])).whole(tombstones.all_of(connection, profile_no))
         self._topics: dict[int, int] = {}  # new ones: their number in the bundle -> here
         self._facets = {row["facet_no"]: row["conversation_no"] for row in tables["facets"]}
         self._joining: list[Joining] = []
@@ -350,3 +352,12 @@ def _table(table: Table, given: Any) -> list[Row]:
 
 def _invalid(reason: str, hint: str = _HINT) -> ArgumentError:
     return ArgumentError("invalid_bundle", f"The bundle was not taken in: {reason}", hint)
+
+
+def _link(row: Row) -> Link:
+    """What a conversation of the bundle says of others; whose subagent it is, by the place of its log as well."""
+    path = row["source"] if row["source"].startswith("/") else None
+    higher = log_above(Path(path)) if path is not None and row["sidechain"] else None
+    parents = tuple(filter(None, (row["parent"], higher and str(higher))))
+    identity = (row["host"], row["host_conversation_id"])
+    return Link(identity, path, row["continues"], parents, delegate=bool(row["sidechain"]))

@@ -32,11 +32,12 @@ _TEXTS = (
 
 @dataclass
 class Erased:
-    """What went: rows by layer. `distinct` are words that no other entry of the index has."""
+    """What went: rows by layer. `distinct` are words that no other entry of the index has, `shared` how many others."""
 
     rows: Counter[str] = field(default_factory=Counter)
     topics: list[str] = field(default_factory=list)
     distinct: set[str] = field(default_factory=set)
+    shared: int = 0
     proved: bool = False
 
 
@@ -54,6 +55,7 @@ def erase(connection: sqlite3.Connection, profile_no: int, numbers: Sequence[int
     after = words.documents(connection, profile_no, had)
     done.proved = all(after[word] == before[word] - count for word, count in had.items())
     done.distinct = {word for word in had if not _elsewhere(connection, word)}
+    done.shared = len(had) - len(done.distinct)
     for topic_no in touched:
         done.topics.append(_retell(connection, topic_no, now))
     audits.queue(connection, profile_no, done.topics, now)  # a repair looks at what was made of them

@@ -56,6 +56,7 @@ FLOORS: dict[str, int] = {
     "recall.roads": 7,
     "recall.consents": 7,
     "recall.freshness": 7,
+    "recall.wholes": 7,
     "recall.conversations": 7,
     "recall.sources": 7,
     "recall.status": 7,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from recall.surfaces.counting import count
 from recall.surfaces.render.plain import Answer, Renderers
@@ -45,11 +45,21 @@ def _forget(answer: Answer) -> Iterable[str]:
     held = ", ".join(_held(name, number) for name, number in answer["layers"].items() if number)
     if held:
         yield f"with it: {held}"
+    yield from _copies(answer["copies"])
     for path in answer["backups"]:
         yield f"{'would remove' if answer['dry_run'] else 'removed'} the backup {one_line(path)}"
     if not answer["dry_run"]:
         yield from _proof(answer["proof"])
         yield from _words(answer["words"])
+
+
+def _copies(held: Sequence[Answer]) -> Iterable[str]:
+    """What a person has to know who thinks that it is gone: where it stands still, and how it goes from there."""
+    for row in held:
+        name = row["conversation_id"] or f"{row['host']}:{one_line(row['host_conversation_id'])}"
+        what = "is a fork of it that is not indexed yet" if row["entries"] is None else ""
+        what = what or f"holds {count(row['entries'], 'copied entry')} of it and stays"
+        yield f"{name} {what}: `history-recall forget {name}`"
 
 
 def _held(layer: str, number: int) -> str:
@@ -68,8 +78,11 @@ def _words(words: Answer) -> Iterable[str]:
 
 def _proof(proof: Answer) -> Iterable[str]:
     if proof["ok"]:
-        looked_for = count(proof["words_looked_for"], "word")
-        yield f"proved: vocabulary checked, {looked_for} looked for in the files, none is left"
+        looked_for, elsewhere = proof["words_looked_for"], proof["words_elsewhere"]
+        alone = f"{count(looked_for, 'word')} that nothing else has looked for in the files, none is left"
+        alone = alone if looked_for else "no word to look for in the files that nothing else has"
+        others = f" ({count(elsewhere, 'word')} of it stand in other conversations too)" if elsewhere else ""
+        yield f"proved: vocabulary checked, {alone}{others}"
     if proof["pending"]:
         yield "pending: another process holds the index open; run the command again when it has ended"
     for path in proof["backups_left"]:

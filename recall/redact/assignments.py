@@ -29,6 +29,9 @@ _SETS = re.compile(r"(?:^|\.)(?:set|with)_?[A-Z]|(?:^|\.)(?:set|with)_")
 _BEHIND_SIGN = re.compile(r"\((?:\w{1,12}\s){0,2}$|\s(?:the|my|our|your|its|a|an|as)\s(?:\w{1,20}\s){0,2}$")
 _ARTICLES = frozenset(("the", "my", "our", "your", "its", "a", "an", "as"))  # of the pattern above
 _BEFORE_NAME = (" ", "(", "为", "做", "当", "當", "為", "作", "を", "成", "的")
+_TELLING = frozenset(("as", "is", "was", "isn't"))
+_TELLING_SIGNS = frozenset("为做当當為作を成")
+_LIKE_I_AND_S = frozenset("\u0130\u0131\u017f")  # the same letters to a pattern that does not heed case
 _BARE_AS = re.compile(r"\sas\s(?!(?:the|my|our|your|its|a|an)\s)(?:\w{1,20}\s){0,2}$")
 _JOINED_WORDS = re.compile(r"[a-z]{3,12}_[a-z]{3,12}")
 _SPACE = re.compile(r"\s")
@@ -60,14 +63,10 @@ _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|digest)\s+(?=\S{6})")
 _NO_LINE = re.compile(r"[\"'`(){}\[\]\\<>]|[,;]$|&\w+=")
 
 
-def _alternation(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)))
-
-
 OTHER_NAMES = tuple(word for word in NAME_ANCHORS if not word.isascii())
-_OTHER = _alternation(OTHER_NAMES)
-# Dashes, arrows and bars make most texts in English more than ASCII: no name has one of these in it.
-_OTHER_LETTERS = frozenset(letter for word in OTHER_NAMES for letter in word if not letter.isascii())
+# A name can only stand in a text that has all of its letters; most have none of any.
+_OTHER_LETTERS = {word: frozenset(letter for letter in word if not letter.isascii()) for word in OTHER_NAMES}
+_ANY_OTHER_LETTER = frozenset().union(*_OTHER_LETTERS.values())
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]], beyond: frozenset[str]) -> Iterator[Span]:
@@ -83,9 +82,25 @@ def find(text: str, lower: str, hits: list[tuple[int, int]], beyond: frozenset[s
             for span in _at(text, start, end):
                 done = max(done, span.end)
                 yield span
-    if not _OTHER_LETTERS.isdisjoint(beyond):
-        for hit in _OTHER.finditer(lower):
-            yield from _at(text, hit.start(), hit.end())
+    if not _ANY_OTHER_LETTER.isdisjoint(beyond):
+        for start, end in _other_names(lower, beyond):
+            yield from _at(text, start, end)
+
+
+def _other_names(lower: str, beyond: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Where the names beyond ASCII stand, the longest at each place, none inside of the one before."""
+    longest: dict[int, int] = {}
+    for word, letters in _OTHER_LETTERS.items():
+        if letters <= beyond:
+            at = lower.find(word)
+            while at >= 0:
+                longest[at] = max(longest.get(at, 0), at + len(word))
+                at = lower.find(word, at + 1)
+    done = 0
+    for at in sorted(longest):
+        if at >= done:
+            done = longest[at]
+            yield at, done
 
 
 def _widen(text: str, start: int, end: int) -> tuple[int, int]:
@@ -152,7 +167,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     if text[start - 1 : start] in _BEFORE_NAME and _points_back(text, start):
-        behind = rules.BEHIND.search(text, max(0, start - 240), start)
+        behind = rules.BEHIND.search(text, max(0, start - 240), start) if _told_before(text, start) else None
         if behind is not None:
             low, high = next(behind.span(group) for group in ("v", "v2", "v3", "v4") if behind[group])
             said = text[low:high]
@@ -248,6 +263,14 @@ def _points_back(text: str, start: int) -> bool:
     if text.find("(", low, start) < 0 and _ARTICLES.isdisjoint(text[low:start].split()[-3:]):
         return False  # saves most of the searches
     return _BEHIND_SIGN.search(text, low, start) is not None
+
+
+def _told_before(text: str, start: int) -> bool:
+    """Whether `rules.BEHIND` can find anything: one of its words is near, a bracket, or a sign of another language."""
+    before = text[max(0, start - 240) : start]
+    if "(" in before[-30:] or not _TELLING.isdisjoint(before.lower().split()[-7:]):
+        return True
+    return not before.isascii() and not (_TELLING_SIGNS.isdisjoint(before[-14:]) and _LIKE_I_AND_S.isdisjoint(before))
 
 
 def _names_it(text: str, start: int, end: int) -> bool:

@@ -66,6 +66,7 @@ _SOUGHT_BY_HIT = {
 _NAME_BY_HIT = {hit: max((len(name) for name in _NAMES if hit.startswith(name)), default=0) for hit in _SOUGHT_BY_HIT}
 _SHORT_RUN = re.compile(r"[A-Za-z0-9_\-]{12}")  # is in every token
 _TELLING = 600
+_FEW_PLACES = 40
 _JOINING = re.compile(r"[\s:=\"'`>|,]")
 
 
@@ -187,8 +188,14 @@ def _anchored(text: str, hits: list[tuple[int, str]], names: list[tuple[int, int
 def _first(rule: Rule, text: str, low: int, at: int) -> re.Match[str] | None:
     if not rule.back:
         return rule.pattern.match(text, at)
-    # the match has to begin in front of the anchor: a search that stops soon behind it finds where
-    match = rule.pattern.search(text, low, min(len(text), at + 500))
+    # the match has to begin in front of the anchor: place by place, or by a search that stops soon behind it
+    stop = min(len(text), at + 500)
+    if at - low <= _FEW_PLACES:
+        for place in range(low, at + 1):
+            if rule.pattern.match(text, place, stop) is not None:
+                return rule.pattern.match(text, place)
+        return None
+    match = rule.pattern.search(text, low, stop)
     return rule.pattern.match(text, match.start()) if match is not None and match.start() <= at else None
 
 

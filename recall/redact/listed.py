@@ -4,7 +4,7 @@ One word calls for each of them; what is read behind it is bounded, and each pla
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .names import judge
 from .proofs import accept
@@ -24,7 +24,8 @@ _CODE_WORDS = frozenset(("codes", "keys", "tans", "codici"))
 _ACCOUNT = re.compile(
     r"[ \t]{0,20}(?:- )?[\"']?[A-Za-z_][\w.\-]{0,40}:(?P<v>[^\s:\"'][^\s\"']{2,200})[\"']?[ \t]*\r?(?=\n|$)"
 )
-_CODE_LETTERS = frozenset(letter for sign in _CODE_SIGNS for letter in sign if letter > "~")
+_CODE_LETTERS = {sign: frozenset(letter for letter in sign if letter > "~") for sign in _CODE_SIGNS}
+_FOREIGN_CODE_LETTERS = frozenset().union(*_CODE_LETTERS.values())
 _CODE = re.compile(
     r"(?<![\w\-])(?=[A-Za-z0-9\- ]*[0-9])(?:[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,5}|[A-Za-z0-9]{8,16}|[0-9]{4} [0-9]{4}(?: [0-9]{4}){0,2})(?![\w\-])"
 )
@@ -64,7 +65,8 @@ _PHRASE_WORDS = frozenset(
     ("seed", "mnemonic", "phrase", "wallet", "keypair", "solana", "secretkey", "uint8array", "frase")
 )
 WORDS = _CODE_WORDS | _PHRASE_WORDS | {"kty", "type", "chpasswd"}
-_PHRASE_LETTERS = frozenset(letter for sign in _PHRASE_SIGNS for letter in sign if letter > "~")
+_PHRASE_LETTERS = {sign: frozenset(letter for letter in sign if letter > "~") for sign in _PHRASE_SIGNS[9:]}
+_FOREIGN_PHRASE_LETTERS = frozenset().union(*_PHRASE_LETTERS.values())
 # What calls for this module in a text without one of its words.
 OTHER_SIGNS = tuple(sign for sign in (*_CODE_SIGNS, *_PHRASE_SIGNS) if not sign.isascii())
 _QUOTES = frozenset("\"'`")
@@ -72,9 +74,9 @@ _BYTES = re.compile(r"\[\s{0,8}(?P<v>\d{1,3}(?:\s{0,8},\s{0,8}\d{1,3}){31,127})\
 
 
 def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str], beyond: frozenset[str]) -> Iterator[Span]:
-    foreign = not _CODE_LETTERS.isdisjoint(beyond)
+    foreign = not _FOREIGN_CODE_LETTERS.isdisjoint(beyond)
     if not _CODE_WORDS.isdisjoint(words) or foreign:
-        yield from _codes(text, lower, foreign)
+        yield from _codes(text, lower, [sign for sign, letters in _CODE_LETTERS.items() if letters <= beyond])
     if "kty" in words:
         done = 0
         for at in re.finditer(r"kty", text):
@@ -88,16 +90,14 @@ def find(text: str, lower: str, hits: list[tuple[int, int]], words: set[str], be
     if ":\n" in text or ":\r\n" in text:
         yield from _sections(text, lower)
     signs = [sign for sign in _PHRASE_SIGNS[:9] if sign in words]
-    if not _PHRASE_LETTERS.isdisjoint(beyond):
-        signs += _PHRASE_SIGNS[9:]
+    if not _FOREIGN_PHRASE_LETTERS.isdisjoint(beyond):
+        signs += [sign for sign, letters in _PHRASE_LETTERS.items() if letters <= beyond]
     if signs or "id.json" in lower:
         yield from _phrases(text, lower, [*signs, "id.json"])
 
 
-def _heads(text: str, lower: str, foreign: bool) -> Iterator[re.Match[str]]:
-    for sign in _CODE_SIGNS:
-        if not foreign and not sign.isascii():
-            continue
+def _heads(text: str, lower: str, signs: Iterable[str]) -> Iterator[re.Match[str]]:
+    for sign in signs:
         for at in _places(sign, lower):
             head = _CODES.search(text, max(0, at - 60), at + len(sign))
             if head is not None:
@@ -127,10 +127,10 @@ def _places(sign: str, lower: str) -> Iterator[int]:
         at = lower.find(sign, at + len(sign))
 
 
-def _codes(text: str, lower: str, foreign: bool) -> Iterator[Span]:
+def _codes(text: str, lower: str, signs: Iterable[str]) -> Iterator[Span]:
     """The codes behind a word for them: on its line, and on the lines below for as long as they hold nothing else."""
     done = 0
-    for head in _heads(text, lower, foreign):
+    for head in _heads(text, lower, signs):
         if head.start() < done:
             continue
         same: re.Pattern[str] | None = None

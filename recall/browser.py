@@ -200,7 +200,8 @@ class _View:
         if nothing is _NOTHING or level == "history":
             return f"{nothing} in this project" if level == "history" and self._within.only else nothing
         if self._within.only and not self.in_scope:
-            return "There are no other conversations in this project"
+            other = "other " if self._without is not None else ""
+            return f"There are no {other}conversations in this project"
         window = self._request.window.words()
         if window:
             nothing += f" with an entry in the time that was asked for ({window})"

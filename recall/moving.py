@@ -15,7 +15,8 @@ from recall import conversations, folders, scope
 from recall.errors import ArgumentError, SourceError
 from recall.hosts.place import is_here
 from recall.hosts.reading import probe
-from recall.index import lineage, projects, reads
+from recall.index import lineage, projects, reads, stored
+from recall.index.attribution import Seen, attribute
 from recall.index.database import ensure_profile, profile_number
 from recall.index.projects import Project
 from recall.index.publish import bump_generation
@@ -32,17 +33,18 @@ _SWITCHING = {
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A conversation by its host's id; `row` where something of it is indexed."""
+    """A conversation by its host's id; `cwd`: the folder that it runs in, of one that may not be indexed."""
 
     host: str
     identity: str
-    row: sqlite3.Row | None
+    cwd: str | None = None
 
 
 def move(run: Run, here: Here, conversation: str, project: str, *, with_cwd: bool = False) -> dict[str, object]:
     """Put a conversation into a project; `""` takes it out of every one.
 
-    `conversation`: our id, the host's id, HOST:ID, a path, or "current". Raises ArgumentError `not_found`,
+    `conversation`: our id, the host's id, HOST:ID, a path, or "current". One that is not indexed is answered by the id
+    that it will have. Raises ArgumentError `not_found`,
     `unknown_project`, `no_project`, `scope_forbidden`.
     """
     named = _named(run, here, conversation)
@@ -50,13 +52,17 @@ def move(run: Run, here: Here, conversation: str, project: str, *, with_cwd: boo
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
         target = scope.find(connection, profile_no, project, here) if project else None
         found = reads.conversation(connection, profile_no, "current", (named.host, named.identity))
-        previous = _previous(connection, profile_no, named, found)
+        previous = _previous(connection, profile_no, here, named, found)
         if here.widest == "project":
             _refuse_beyond(connection, profile_no, here, previous, target)
         moved = _moved(connection, profile_no, named, found, target, run.clock())
         bump_generation(connection, profile_no)
     return {
-        "conversation_id": None if found is None else found["conversation_id"],
+        "conversation_id": (
+            stored.id_of(run.settings.profile, named.host, named.identity)
+            if found is None
+            else found["conversation_id"]
+        ),
         "host": named.host,
         "host_conversation_id": named.identity,
         "project": None if target is None else target.project_id,
@@ -73,17 +79,22 @@ def _named(run: Run, here: Here, conversation: str) -> _Named:
         if here.current is None:
             message = "No running conversation was named"
             raise ArgumentError("not_found", message, "pass --current HOST:ID, or name the conversation")
-        return _Named(*here.current, None)
+        return _Named(*here.current, here.cwd)
     with run.database.read() as connection:
         number = profile_number(connection, run.settings.profile)
         row = None if number is None else reads.conversation(connection, number, conversation, None)
+        decided = () if number is None else projects.decisions(connection, number)
     if row is not None:
-        return _Named(row["host"], row["host_conversation_id"], row)
+        return _Named(row["host"], row["host_conversation_id"])
+    for host, identity in decided:  # moved before it was indexed: the answer named it so
+        if conversation == stored.id_of(run.settings.profile, host, identity):
+            return _Named(host, identity)
     if conversation == ":".join(here.current or ()):
         return _named(run, here, "current")
     try:
         source = conversations.catalogue_of(run.settings, run.database).resolve(conversation, running=True)
-        return _Named(source.host, probe(source).host_conversation_id, None)
+        header = probe(source)
+        return _Named(source.host, header.host_conversation_id, header.cwd)
     except SourceError as error:
         message = f"There is no conversation {conversation!r} in profile {run.settings.profile!r}"
         hint = "`history-recall conversations` lists them; one that is not indexed is named HOST:ID"
@@ -103,9 +114,20 @@ def _refuse_beyond(
         raise ArgumentError("scope_forbidden", message, "ask the user; the setting is projects.agent_scope")
 
 
-def _previous(connection: sqlite3.Connection, profile_no: int, named: _Named, found: sqlite3.Row | None) -> str | None:
-    decided = projects.decided(connection, profile_no, named.host, named.identity)
-    number = found["project_no"] if found is not None else decided.project_no if decided else None
+def _previous(
+    connection: sqlite3.Connection, profile_no: int, here: Here, named: _Named, found: sqlite3.Row | None
+) -> str | None:
+    """Where it was: where it is indexed, else where the user had put it, else what its folder says."""
+    if found is not None:
+        number = found["project_no"]
+    elif (named.host, named.identity) == here.current:
+        current = scope.current_project(connection, profile_no, here)
+        number = None if current is None else current.project_no
+    else:
+        folder = folders.parse(named.cwd)
+        decided = projects.decided(connection, profile_no, named.host, named.identity)
+        seen = Seen(() if folder is None else (folder,), decided=decided)
+        number = attribute(seen, projects.known(connection, profile_no)).project_no
     return None if number is None else projects.by_number(connection, number).project_id
 
 

@@ -107,7 +107,7 @@ def search(
             conversations=[shown.conversation(group) for group in page],
             in_scope=in_scope,
             coverage=_coverage(found.bounded, hits.waiting(connection, number)),
-            message=" ".join(filter(None, (_message(request, rewriting, found, scope, in_scope), untimed))),
+            message=" ".join(filter(None, (_message(request, rewriting, found, scope, filters, in_scope), untimed))),
             left_out=found.left_out,
             next_cursor=next_cursor,
         )
@@ -160,10 +160,13 @@ def _coverage(bounded: bool, waiting: int) -> str:
     return "partial" if waiting else "complete"
 
 
-def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, scope: Scope, in_scope: int) -> str:
+def _message(
+    request: SearchRequest, rewriting: Rewriting, found: Candidates, scope: Scope, filters: Filters, in_scope: int
+) -> str:
     said: list[str] = [scope.said] if scope.said else []
     if scope.used == "project" and not in_scope:
-        said.append("There are no other conversations in this project.")
+        other = "other " if filters.without else ""  # the running one, or what was excluded
+        said.append(f"There are no {other}conversations in this project.")
         return " ".join(said)
     if request.mode == "semantic" and not rewriting.done:
         return f"{rewriting.said} Semantic mode has no other road: use mode keyword or hybrid.".strip()
@@ -176,7 +179,11 @@ def _message(request: SearchRequest, rewriting: Rewriting, found: Candidates, sc
             "again from the stored text, nothing is lost."
         )
     if not any(query.literal for query in found.queries):
-        said.append("The query is only punctuation, no word: there is nothing to look for.")
+        asked = redact_text(", ".join(query.text.strip() for query in found.queries))[:100] or "it"
+        said.append(
+            f"There is nothing to look for in {asked}: no word, only punctuation that stands in nearly every text. "
+            "Add a word, or write signs that belong together side by side, like != or ()."
+        )
     elif not found.hits:
         words = ", ".join(dict.fromkeys(word for query in found.queries for word in _words(query)))
         said.append(f"Nothing here answers that. Looked for: {redact_text(words)[:300]}, in {in_scope} conversations")

@@ -10,6 +10,7 @@ from recall import moving
 from recall.run import Cancellation, Progress
 from recall.scope import ANYWHERE
 from recall.surfaces import tools
+from tests.indexing import shapes
 from tests.indexing.product import Log
 from tests.projects.person import OMP, Person
 
@@ -60,20 +61,45 @@ def test_nothing_overwrites_it(person: Person) -> None:
 
 
 def test_before_it_is_indexed_also_the_running_one(person: Person) -> None:
-    _p, q = two(person)
+    p, q = two(person)
     person.talks("pi000001", person.folder("p"), "gearbox")
     moved = person.done("project", "move", "pi:pi000001", q)
-    assert (moved["conversation_id"], moved["indexed"], moved["project"]) == (None, False, q)
+    assert (moved["indexed"], moved["project"], moved["previous"]) == (False, q, p)
+    again = person.done("project", "move", moved["conversation_id"], q)  # by the id that it will have
+    assert (again["host_conversation_id"], again["previous"]) == ("pi000001", q)
     assert person.done("conversations", "--project", q)["conversations"][0]["why_project"] == "moved"
     running = person.done("project", "move", "current", q, "--current", "pi:pi000002")
     assert running["host_conversation_id"] == "pi000002"
     person.talks("pi000002", person.folder("p"), "rudder")
     person.index()
+    ids = dict(person.rows("SELECT host_conversation_id, conversation_id FROM conversations"))
+    assert ids == {"pi000001": moved["conversation_id"], "pi000002": running["conversation_id"]}
     assert person.places() == {"pi000001": (q, "moved"), "pi000002": (q, "moved")}
     assert person.done("status", "--current", "pi:pi000002", "--cwd", person.folder("p"))["current_project"] == {
         "project_id": q,
         "name": "Quince",
     }
+
+
+def test_every_move_is_answered_in_the_shape_of_the_contract(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By command and by tool, of an indexed one, of one that is not, of the running one before it is."""
+    p, q = two(person)
+    person.talks("pi000001", person.folder("p"), "gearbox")
+    person.index()
+    person.talks("pi000002", person.folder("p"), "gearbox")
+    for name in ("pi:pi000001", "pi:pi000002", "current"):
+        answer = person.done("project", "move", name, q, "--current", "pi:pi000009", "--cwd", person.folder("p"))
+        shapes.check(["project", "move", name, q], 0, answer, [])
+        assert answer["previous"] == p
+    monkeypatch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
+    overrides = {"cwd": str(person.folder("p")), "current": "pi:pi000008"}
+    arguments = {"conversation_id": "current", "project_id": ""}
+    # An agent may take its own conversation out of its project, also before it is indexed.
+    out = tools.call("history_recall_move", arguments, overrides, lambda _: None, Cancellation()).document
+    shapes.check(["project", "move", "current", ""], 0, out, [])
+    assert (out["project"], out["previous"]) == (None, p)
+    again = tools.call("history_recall_move", arguments, overrides, lambda _: None, Cancellation()).document
+    assert again["error"]["code"] == "scope_forbidden"  # type: ignore[index]
 
 
 def test_racing_an_index_run_it_ends_where_it_was_moved(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,16 @@ def test_browsing_a_project_with_the_running_conversation_alone(person: Person, 
     assert person.done("browse", "--scope", "project", "--cwd", person.folder("p"))["in_scope"] == 1
 
 
+def test_of_a_project_that_holds_nothing_nobody_speaks_of_others(person: Person, two: tuple[str, str]) -> None:
+    person.talks("inp00001", person.folder("p"), "gearbox")
+    person.index()
+    for command in (("conversations",), ("search", "gearbox"), ("browse",)):
+        answer = person.done(*command, "--project", two[1])
+        assert (answer["in_scope"], answer["message"].rstrip(".")) == (0, "There are no conversations in this project")
+    running = ("--project", two[0], "--current", "pi:inp00001")
+    assert person.done("search", "gearbox", *running)["message"] == "There are no other conversations in this project."
+
+
 def test_of_five_places_one_is_for_a_better_hit_from_elsewhere(person: Person, two: tuple[str, str]) -> None:
     for number in range(9):
         mentions(person, f"inp0000{number}", "p")

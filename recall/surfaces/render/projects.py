@@ -61,7 +61,8 @@ def _adopted(answer: Answer) -> Iterable[str]:
 
 
 def _moved(answer: Answer) -> Iterable[str]:
-    what = answer["conversation_id"] or f"{answer['host']}:{one_line(answer['host_conversation_id'])}"
+    by_host = f"{answer['host']}:{one_line(answer['host_conversation_id'])}"
+    what = answer["conversation_id"] if answer["indexed"] else by_host
     where = f"in {answer['project']} {one_line(answer['project_name'])}" if answer["project"] else "in no project"
     later = "" if answer["indexed"] else "; it holds when the conversation is indexed"
     yield f"{what} is now {where}{later}"

@@ -53,6 +53,8 @@ __all__ = [
     "search",
 ]
 
+_NOTHING = "Nothing is indexed in this profile yet: run index-all, or index FILE"
+
 
 def search(
     database: Database,
@@ -78,9 +80,7 @@ def search(
         number = profile_number(connection, profile)
         scope = scopes.resolve(connection, -1 if number is None else number, here, request.scope, request.project)
         if number is None:
-            return _answer(
-                request, rewriting, message="Nothing is indexed in this profile yet: run index-all, or index FILE"
-            )
+            return _answer(request, rewriting, **scope.as_json(), message=_NOTHING)
         if scope.reason is not None:
             return _answer(request, rewriting, **scope.as_json(), message=scope.said)
         filters = scope.narrow(filters_of(connection, number, request, current))

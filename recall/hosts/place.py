@@ -1,7 +1,7 @@
 """What the file system says of the folder a conversation ran in: its real path, its marker, its repository.
 
-Only looked at, never listed deep, and git is not run: a worktree names its repository in files. A folder that is gone,
-on another system or on another machine is known by its path alone. Nothing here is an error.
+Only looked at, never listed deep, and git is not run: a worktree names its repository in files. A folder that is gone
+is known by its path, one on another system or on another machine by that as it is written. Nothing here is an error.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def place_of(cwd: str | None) -> Place:
     named = folders.parse(cwd)
     if named is None or cwd is None:
         return NOWHERE
-    if not is_here(named) or not os.path.isdir(cwd):
+    if not is_here(named):
         return Place((named,))
-    real = os.path.realpath(cwd)
-    resolved = folders.parse(real) or named
-    return Place(tuple(dict.fromkeys((named, resolved))), marker.read(real), git_group(real))
+    real = os.path.realpath(cwd)  # of one that is gone, the part that is there: a link above it leads on
+    both = tuple(dict.fromkeys((named, folders.parse(real) or named)))
+    return Place(both, marker.read(real), git_group(real)) if os.path.isdir(real) else Place(both)
 
 
 def is_here(folder: Folder) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from recall.run import Cancellation
+from recall.surfaces import tools
 from tests.hosts.stores import T0, hermes_database, hermes_said, insert
 from tests.indexing.product import Log
 from tests.projects.person import Person, a_repository, a_worktree
@@ -180,3 +182,56 @@ def test_without_the_hosts_own_records_the_repository_still_tells(person: Person
     person.index()
     assert person.done("conversations")["warnings"] == []
     assert person.places() == {"tree": (bound["project_id"], "git"), "clone": (None, "none")}
+
+
+def test_a_host_without_its_database_is_named_and_no_more(person: Person) -> None:
+    person.talks("pi000001", person.folder("app"), "gearbox")
+    person.index()
+    before = (person.done("conversations"), person.done("search", "gearbox"), person.done("status")["coverage"])
+    (person.home / ".hermes").mkdir()
+    listed, found, coverage = person.done("conversations"), person.done("search", "gearbox"), person.done("status")
+    (warning,) = listed.pop("warnings")
+    assert warning["code"] == "database_missing"
+    assert "hermes" in warning["message"]
+    assert listed == {name: value for name, value in before[0].items() if name != "warnings"}
+    assert found == before[1]
+    assert coverage["coverage"] == before[2]
+    person.index()
+
+
+def test_an_offer_stands_beside_what_history_says(person: Person) -> None:
+    """As an agent's program reads it: outside of the fence, and never in what was said."""
+    app = person.folder("app")
+    person.talks("pi000001", app, "gearbox")
+    person.index()
+    for name, arguments in (("search", {"queries": ["gearbox"]}), ("browse", {}), ("conversations", {})):
+        answer = tools.call(f"history_recall_{name}", arguments, {"cwd": str(app)}, lambda _: None, Cancellation())
+        offer = answer.document["project_hint"]["message"]  # type: ignore[index]
+        history, _, outside = answer.text.rpartition(">>>")
+        assert offer in outside
+        assert offer not in history
+    identity = person.rows("SELECT conversation_id FROM conversations")[0][0]
+    read = tools.call(
+        "history_recall_read", {"conversation_id": identity}, {"cwd": str(app)}, lambda _: None, Cancellation()
+    )
+    assert "project_hint" not in read.document
+
+
+def test_a_move_asks_no_model_and_writes_one_thing(person: Person, two: tuple[str, str]) -> None:
+    person.talks("inp00001", person.folder("p"), "gearbox")
+    person.talks("inp00002", person.folder("p"), "rudder")
+    person.index()
+
+    def everything_else() -> dict[str, list[tuple[object, ...]]]:
+        tables = person.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%'")
+        kept = {name for (name,) in tables} - {"conversations", "decisions", "profiles"}
+        rows = {name: person.rows(f"SELECT * FROM {name}") for name in sorted(kept)}
+        columns = [row[1] for row in person.rows("PRAGMA table_info(conversations)")]
+        told = ", ".join(column for column in columns if column not in ("project_no", "why_project"))
+        return rows | {"conversations": person.rows(f"SELECT {told} FROM conversations")}
+
+    before = everything_else()
+    assert {"ledger", "model_cache", "facets", "evidence", "memberships", "topics"} <= before.keys()
+    person.done("project", "move", "pi:inp00001", two[1])
+    assert everything_else() == before
+    assert person.places() == {"inp00001": (two[1], "moved"), "inp00002": (two[0], "marker")}

@@ -18,7 +18,7 @@ from recall import scope as scopes
 from recall.errors import SourceError
 from recall.hosts.catalogue import Catalogue, Listed
 from recall.hosts.reading import fingerprint
-from recall.index import jobs, listing, projects, stored, tombstones
+from recall.index import jobs, listing, projects, reads, stored, tombstones
 from recall.index.attribution import Belonging, Known, Seen, attribute
 from recall.index.database import Database, profile_number
 from recall.index.listing import Chosen, Line
@@ -148,7 +148,7 @@ def catalogue_of(settings: Settings, database: Database) -> Catalogue:
 
 
 def source_of(settings: Settings, database: Database, argument: str) -> SourceRef:
-    """The authorised source that an argument names: a path, HOST:ID, or the id of an indexed conversation.
+    """The authorised source that an argument names: a path, HOST:ID, an id alone, or our id of what is indexed.
 
     Raises SourceError, `forgotten` for the name of one that the user wants forgotten.
     """
@@ -156,11 +156,11 @@ def source_of(settings: Settings, database: Database, argument: str) -> SourceRe
         number = profile_number(connection, settings.profile)
         if number is not None:
             tombstones.confirm_name(connection, number, argument)
-    if argument.startswith("c_"):
+    if "/" not in argument and "~" not in argument:  # a path is itself, whatever is indexed of it
         with database.read() as connection:
-            kept = None if number is None else stored.by_id(connection, number, argument)
+            kept = None if number is None else reads.conversation(connection, number, argument, None)
         if kept is not None:
-            argument = f"{kept.host}:{kept.host_conversation_id}"
+            argument = f"{kept['host']}:{kept['host_conversation_id']}"
     return catalogue_of(settings, database).resolve(argument)
 
 

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from recall import conversations, journal
-from recall.errors import StateError
+from recall.errors import SourceError, StateError
+from recall.freshness import not_held
 from recall.index import damage, fulltext, tombstones
 from recall.index.database import SCHEMA_VERSION, Database, profile_number
 from recall.settings import Settings
@@ -41,6 +42,7 @@ def doctor(settings: Settings, database: Database, *, deep: bool = False) -> dic
             _tried("text index", partial(_text_index, settings, database)),
             _tried("references", partial(_foreign_keys, database)),
             _tried("forgotten", partial(_forgotten, database)),
+            _tried("second files", partial(_second_files, settings, database)),
         ]
         if deep:
             checks.append(_tried("quotes", partial(_quotes, settings, database)))
@@ -170,6 +172,31 @@ def _hosts(settings: Settings, database: Database) -> Check:
     notes = "; ".join(w.message for w in warnings)
     detail = f"{len(found)} sources of {', '.join(sorted(hosts))}" if hosts else "no conversations found"
     return Check("hosts", None if not hosts else True, detail + (f" ({notes})" if notes else ""))
+
+
+def _second_files(settings: Settings, database: Database) -> Check:
+    """Files with the id of a conversation that is indexed from another one: what only they hold is in no answer."""
+    found, _ = conversations.rows(settings, database)
+    second = [row for row in found if row.copy_of is not None]
+    if not second:
+        return Check("second files", None, "each conversation has one file")
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+    more: list[str] = []
+    for row in second:
+        if row.listed is None or row.stored is None or number is None:
+            continue
+        try:
+            entries = not_held(database, number, row.listed.source, row.stored)
+        except SourceError as error:
+            more.append(f"{row.source}: {error.message}")
+            continue
+        if entries:
+            more.append(f"{entries} entries of {row.source} are not in {row.copy_of}, from which the conversation is")
+    if not more:
+        return Check("second files", True, f"{len(second)} files are copies and hold no more than what is indexed")
+    hint = "give a copy of such a file another id in its first record and add it with `sources add`"
+    return Check("second files", False, "; ".join(more), hint)
 
 
 def _quotes(settings: Settings, database: Database) -> Check:

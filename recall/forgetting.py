@@ -12,7 +12,6 @@ and stays.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,7 +127,10 @@ def unforget(run: Run, conversation: str) -> dict[str, object]:
 
     Raises ArgumentError `not_found`.
     """
-    name = _named_by_path(run, conversation) or conversation
+    with run.database.read() as connection:
+        number = profile_number(connection, run.settings.profile)
+        known = number is not None and tombstones.named(connection, number, conversation) is not None
+    name = conversation if known else _named_in_place(run, conversation) or conversation
     wholes = _wholes(run.settings, run.database)
     with run.database.write() as connection:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
@@ -143,10 +145,8 @@ def unforget(run: Run, conversation: str) -> dict[str, object]:
     return {"unforgotten": names}
 
 
-def _named_by_path(run: Run, path: str) -> str | None:
-    """HOST:ID of the log at a path: the listing of what was forgotten names it so."""
-    if not os.path.isabs(path):
-        return None
+def _named_in_place(run: Run, path: str) -> str | None:
+    """HOST:ID of the log that is meant, by any name of it: what was forgotten is kept under that one."""
     try:
         source = conversations.catalogue_of(run.settings, run.database).resolve(path, running=True)
         return f"{source.host}:{probe(source).host_conversation_id}"

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 
 from recall.errors import SourceError
-from recall.hosts.reading import fingerprint, probe, reader_version
+from recall.hosts.reading import fingerprint, open_log, probe, reader_version
 from recall.index import stored, tombstones
 from recall.index.database import Database
 from recall.index.stored import Stored
-from recall.redact import RULES_VERSION
+from recall.redact import RULES_VERSION, Redactor
 from recall.settings import OFFLINE, Settings
 from recall.types import Fingerprint, SourceRef
 from recall.wholes import above
@@ -49,13 +49,37 @@ def stand(database: Database, profile_no: int, source: SourceRef, settings: Sett
     same = now.fingerprint.content_sha256 == before.content_sha256
     elsewhere = before.source != source.name and os.path.exists(before.source)
     if elsewhere and not _is_superset(now.prefix_sha256, before, same):
-        message = f"{source.name} holds a conversation that is indexed from {before.source}, and not more of it"
-        hint = "index that file instead; a copy that goes on from it would count"
-        raise SourceError("duplicate_conversation", message, hint, {"indexed_from": before.source})
+        raise _duplicate(source, before, not_held(database, profile_no, source, before))
     file = now.fingerprint
     touched = before.source != source.name or not before.same_file(file.size, file.mtime_ns, file.device, file.inode)
     unchanged = before if same and not force and _as_good(before, settings) else None
     return Standing(header.host_conversation_id, before, file, unchanged, touched, part_of)
+
+
+def not_held(database: Database, profile_no: int, source: SourceRef, before: Stored) -> int:
+    """How many entries of a source with text are in no record of the conversation that its id belongs to.
+
+    Reads the source once. Raises SourceError.
+    """
+    with open_log(source, Redactor()) as log:
+        own = {entry.sha256 for entry in log.entries() if entry.text}
+    with database.read() as connection:
+        return len(own - stored.digests(connection, profile_no, before.host, before.host_conversation_id))
+
+
+def _duplicate(source: SourceRef, before: Stored, more: int) -> SourceError:
+    data = {"indexed_from": before.source, "entries_not_indexed": more}
+    if not more:
+        message = f"{source.name} holds a conversation that is indexed from {before.source}, and not more of it"
+        hint = "index that file instead; a copy that goes on from it would count"
+        return SourceError("duplicate_conversation", message, hint, data)
+    entries = "1 entry" if more == 1 else f"{more} entries"
+    message = (
+        f"{source.name} and {before.source} both say that they are {before.host}:{before.host_conversation_id}, but "
+        f"{entries} of the first {'is' if more == 1 else 'are'} not in the second: only the second is indexed"
+    )
+    hint = "to have both, give a copy of the first another id in its first record and add it with `sources add`"
+    return SourceError("duplicate_conversation", message, hint, data)
 
 
 def stands(database: Database, profile_no: int, source: SourceRef, standing: Standing) -> bool:

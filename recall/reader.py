@@ -28,7 +28,7 @@ _SCRAP = 100  # a page does not end with a piece of a text that is shorter than 
 Raw = Callable[[sqlite3.Row, str], str]  # (row of `conversations`, entry id) -> the redacted original JSON
 # (row of `conversations`, entry ids) -> those whose record no longer stands in the source; None: it cannot be read
 Prove = Callable[[sqlite3.Row, Sequence[str]], frozenset[str] | None]
-_DAMAGE = frozenset({"broken_chain", "parent_cycle"})
+_DAMAGE = ("broken_chain", "parent_cycle")  # codes of the warnings of a reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ def read(
             "source_state": state,
             "resume": resume(conversation),
             "graph_damaged": bool(json.loads(conversation["facts"]).get("graph_damaged")),
+            "graph_problems": page.graph_problems,
             "title": safe(conversation["title"] or "", conversation["rules_version"]) or None,
             "fragments": page.fragments,
             "context": page.context(),
@@ -134,7 +135,8 @@ class _Page:
         self._question = ["read", conversation["conversation_id"], request.raw, *around]
         self._stamp = [conversation["published_at"], conversation["content_sha256"]]
         warnings = json.loads(conversation["warnings"])
-        self._broken = frozenset(warning["line"] for warning in warnings if warning["code"] in _DAMAGE)
+        self._breaks = {warning["line"]: warning["code"] for warning in warnings if warning["code"] in _DAMAGE}
+        self.graph_problems = [code for code in _DAMAGE if code in self._breaks.values()]
         self.fragments: list[dict[str, object]] = []
         self.next_cursor: str | None = None
 
@@ -235,7 +237,8 @@ class _Page:
             "status": row["marks"].split(),
             "line": row["line"],
             "sha256": row["sha256"],
-            "broken": row["line"] in self._broken,
+            "broken": row["line"] in self._breaks,
+            "break": self._breaks.get(row["line"]),
             "offset": start,
             "total_chars": len(text),
             "text": text[start:end],

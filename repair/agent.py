@@ -309,8 +309,12 @@ def _wordy(called: bool) -> ModelError:
     if called:
         message = "The model answered with text instead of tool calls, twice; nothing was published"
         return ModelError("invalid_model_output", message, f"run it again, or {_WAY_ON}")
-    message = "The model makes no tool calls, so it cannot repair topics; nothing was published"
-    return ModelError("unsupported_repair_model", message, _WAY_ON)
+    message = "The model makes no tool calls; topic repair needs them, so nothing was published"
+    hint = (
+        "set HISTORY_RECALL_REPAIR=never to index with this model (once: `index FILE --no-repair`), or name a model "
+        "that makes tool calls"
+    )
+    return ModelError("unsupported_repair_model", message, hint)
 
 
 def _malformed(count: int) -> ModelError:

@@ -8,6 +8,7 @@ decided on the resolved path; what lies outside is refused with the same words w
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ from recall.types import SourceRef, SourceWarning
 
 __all__ = ["HOSTS", "Catalogue", "Listed", "Root", "open_source"]
 
+_SHORTEST_ID = 4
 _SPECIAL = ("/proc", "/sys", "/dev")
 _ANYBODYS = stat.S_ISVTX | stat.S_IWOTH  # as /tmp is
 _ASK = "see `history-recall conversations`, or authorise it with `history-recall sources add PATH`"
@@ -120,9 +122,17 @@ class Catalogue:
         return found, list(notes.all())
 
     def look(self, argument: str) -> Listed:
-        """The authorised source of that path, or of that `host:conversation-id`, as it is now. Raises SourceError."""
+        """The authorised source of that path, or of that conversation's id (`host:id`, or the id alone), as it is now.
+
+        Raises SourceError.
+        """
         host, colon, identity = argument.partition(":")
-        return self._by_identity(host, identity) if colon and host in HOSTS else self._by_path(argument)
+        if colon and host in HOSTS:
+            return self._by_identity(host, identity)
+        bare = argument.removesuffix(".jsonl")
+        if len(bare) >= _SHORTEST_ID and bare.isprintable() and not any(sign in bare for sign in "/\\~:"):
+            return self._by_bare_identity(bare) or self._by_path(argument)
+        return self._by_path(argument)
 
     def resolve(self, argument: str, *, running: bool = False) -> SourceRef:
         """The authorised source of that path, or of that `host:conversation-id`. Raises SourceError.
@@ -209,6 +219,17 @@ class Catalogue:
             message = f"everybody on this machine may put files into {path}, and they would be indexed as yours"
             raise SourceError("not_authorised", message, "add the log itself, or a folder in it that is yours")
         return path
+
+    def _by_bare_identity(self, identity: str) -> Listed | None:
+        """The one conversation of all hosts that has this id, or whose file is called so."""
+        found: dict[str, Listed] = {}
+        for host in HOSTS:
+            with contextlib.suppress(SourceError):
+                found[f"{host}:{identity}"] = self._by_identity(host, identity)
+        if len(found) > 1:
+            message = f"{identity!r} is the id of conversations of several programs"
+            raise SourceError("not_authorised", message, f"name one of them: {', '.join(found)}")
+        return next(iter(found.values()), None)
 
     def _by_identity(self, host: str, identity: str) -> Listed:
         """Newest first; the id that the source gives is the identity, the one in a file's name finds it as well."""

@@ -57,9 +57,11 @@ def printable(path: str) -> str:
 
 
 def unreadable(error: OSError) -> SourceError:
-    """What a failing system call says of a source, without its path (it may not be the user's to see)."""
+    """What a failing system call says of a source that is authorised, or of a path as it was given."""
     if error.errno in _GONE:
-        return SourceError("source_missing", "the source is not there", "was it moved or removed?")
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        where = f": {printable(name)}" if name else ""
+        return SourceError("source_missing", f"the source is not there{where}", "was it moved or removed?")
     if error.errno in (errno.ELOOP, errno.EMLINK):
         return SourceError("not_authorised", "a symbolic link is not followed", "give the path of the file itself")
     reason = os.strerror(error.errno) if error.errno else type(error).__name__

@@ -58,7 +58,7 @@ def this_file(path: Path, notes: Notes) -> Iterator[Found]:
     try:
         status = os.lstat(path)
     except OSError as error:
-        notes.add("added_file_missing", 0, f"{path} was added, but {unreadable(error).message}")
+        notes.add("added_file_missing", 0, f"a path was added, but {unreadable(error).message}")
         return
     yield Found(str(path), status)
     yield from below_log(str(path), notes)

@@ -13,6 +13,7 @@ import contextlib
 import errno
 import glob
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ _POLL_SECONDS = 0.05
 _LAST_SECONDS = 1.0  # a cancelled run waits so long to enter what it paid for and to give its lease back
 _STEPS = 10_000  # of SQLite's own machine: some milliseconds
 _LEFTOVER_SECONDS = 3600.0
+_NO_ROOM = 64 * 1024
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 _REBUILD = "move the file away (or set HISTORY_RECALL_DB to another path), then index again with index-all"
 
@@ -211,7 +213,7 @@ def _as_state_error(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> St
     data = {"path": str(path), "sqlite": name or text}
     if name.startswith("SQLITE_INTERRUPT"):
         return _stopped()
-    if name.startswith("SQLITE_FULL"):
+    if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and _is_full(path)):
         return StateError("disk_full", f"No space left while writing the index at {path}", "free some space", data)
     # sqlite3 decodes names and messages of its own, which stand in the file as well.
     undecodable = isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in text
@@ -226,6 +228,13 @@ def _as_state_error(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> St
         return StateError("index_unavailable", f"The index at {path} stayed locked by another process", hint, data)
     hint = "if it lies on a network drive, set HISTORY_RECALL_DB to a path on a local disk; check its permissions"
     return StateError("index_unavailable", f"The index at {path} cannot be used: {text}", hint, data)
+
+
+def _is_full(path: Path) -> bool:
+    """Whether the disk has no room: SQLite says of some of what it writes (its shared memory) only that it failed."""
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(path.parent).free < _NO_ROOM
+    return False
 
 
 def _patiently(action: Callable[[], T], cancelled: Callable[[], bool]) -> T:

@@ -230,6 +230,8 @@ def _problems(
         table = f"{name}_{profile_no}"
         try:
             examine(engine, table)
+            if (said := engine.broken(connection, table, ["a"])) is not None:
+                raise sqlite3.DatabaseError(said)
             problems += _try_match(connection, engine, table, scoped=name == "text")
         except sqlite3.DatabaseError as error:
             problems.append(f"The text index {table} is damaged: {error}")
@@ -246,8 +248,6 @@ def _read_all(connection: sqlite3.Connection, engine: ModuleType, table: str) ->
     expected = engine.recorded(connection, table)
     if expected is not None and found != expected:
         raise sqlite3.DatabaseError(f"{found} of {expected} words can be read")
-    if (said := engine.broken(connection, table, ["a"])) is not None:
-        raise sqlite3.DatabaseError(said)
 
 
 def _try_match(connection: sqlite3.Connection, engine: ModuleType, table: str, *, scoped: bool) -> list[str]:

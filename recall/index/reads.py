@@ -7,6 +7,7 @@ the source: a clock that runs backwards, or two records of one second, change no
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -18,7 +19,8 @@ OFF_PATH = " OR ".join(f"instr(' ' || {{e}}.marks || ' ', ' {mark} ') > 0" for m
 def conversation(
     connection: sqlite3.Connection, profile_no: int, name: str, current: tuple[str, str] | None
 ) -> sqlite3.Row | None:
-    """A conversation by our id, the host's id (alone or as host:id), the id in its file's name, or "current".
+    """A conversation by our id, the host's id or the one in its file's name (alone or as host:id), the file's name or
+    path, or "current": every command takes these names, `hosts.catalogue` the same ones for what is not indexed.
 
     The conversation that is running is found by "current" only.
     """
@@ -35,7 +37,9 @@ def conversation(
         row = _one(connection, condition, profile_no, names)
         if row is not None:
             return None if is_current(row, current) else row
-    row = _by_file_name(connection, profile_no, name)
+    row = _by_file_name(connection, profile_no, name, "")
+    if row is None and identity:
+        row = _by_file_name(connection, profile_no, identity, host)
     return None if row is None or is_current(row, current) else row
 
 
@@ -60,13 +64,20 @@ def _one(connection: sqlite3.Connection, condition: str, profile_no: int, names:
     return row
 
 
-def _by_file_name(connection: sqlite3.Connection, profile_no: int, name: str) -> sqlite3.Row | None:
-    """The one conversation whose file is called so, or whose file's name ends in that id."""
-    if len(name) < 4:
+def _by_file_name(connection: sqlite3.Connection, profile_no: int, name: str, host: str) -> sqlite3.Row | None:
+    """The one conversation (of a host, where one is named) whose file is called so or lies there, or whose file's name
+    ends in that id.
+    """
+    if len(name) < 4 or "\x00" in name:
         return None
+    if name.startswith("~/"):
+        name = name[1:]
+    elif os.path.isabs(name):
+        name = os.path.realpath(name)
     rows = connection.execute(
-        "SELECT * FROM conversations WHERE profile_no = ? AND instr(source, ?) > 0 ORDER BY conversation_no",
-        (profile_no, name),
+        """SELECT * FROM conversations WHERE profile_no = :profile AND instr(source, :name) > 0 AND :host IN ('', host)
+           ORDER BY conversation_no""",
+        {"profile": profile_no, "name": name, "host": host},
     )
     found = [row for row in rows if _names(row["source"], name)]
     return found[0] if len(found) == 1 else None
@@ -74,6 +85,8 @@ def _by_file_name(connection: sqlite3.Connection, profile_no: int, name: str) ->
 
 def _names(source: str, name: str) -> bool:
     path = PurePath(source)
+    if name.startswith("/"):
+        return source.endswith(name)
     return name in (path.name, path.stem, source) or path.stem.endswith(("_" + name, "-" + name))
 
 

@@ -61,12 +61,14 @@ def by_identity(connection: sqlite3.Connection, profile_no: int, host: str, iden
     return None if row is None else _stored(row)
 
 
-def by_id(connection: sqlite3.Connection, profile_no: int, conversation_id: str) -> Stored | None:
-    """The conversation with our own id."""
-    row = connection.execute(
-        "SELECT * FROM conversations WHERE profile_no = ? AND conversation_id = ?", (profile_no, conversation_id)
-    ).fetchone()
-    return None if row is None else _stored(row)
+def digests(connection: sqlite3.Connection, profile_no: int, host: str, identity: str) -> frozenset[str]:
+    """The hashes of the records that are indexed of a conversation."""
+    rows = connection.execute(
+        """SELECT e.sha256 FROM entries AS e JOIN conversations AS c USING (conversation_no)
+           WHERE c.profile_no = ? AND c.host = ? AND c.host_conversation_id = ?""",
+        (profile_no, host, identity),
+    )
+    return frozenset(row[0] for row in rows)
 
 
 def all_of(connection: sqlite3.Connection, profile_no: int) -> list[Stored]:

@@ -88,9 +88,13 @@ def is_overflow(error: BaseException) -> bool:
 
 def no_tools(who: str, said: str = "") -> ModelError:
     """A model or server that makes no tool calls: never a reason to ask for them in some other form."""
-    hint = "use a model that makes tool calls, or --no-repair to index without repair"
+    hint = (
+        "set HISTORY_RECALL_REPAIR=never to index with this model (once: `index FILE --no-repair`), or name a model "
+        "that makes tool calls"
+    )
     words = f": {said}" if said else ""
-    return ModelError("unsupported_repair_model", f"{who} makes no tool calls{words}", hint)
+    message = f"{who} makes no tool calls{words}; topic repair needs them, so nothing was published"
+    return ModelError("unsupported_repair_model", message, hint)
 
 
 def masked(text: str, secrets: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from recall import fence
 from recall.errors import RecallError
-from recall.surfaces.blocks import with_messages
+from recall.surfaces.blocks import broken_here, how_broken, with_messages
 from recall.surfaces.counting import count
 from recall.surfaces.terminal import json_text, one_line, visible
 
@@ -89,7 +89,7 @@ def _hit(entry: Answer) -> Iterable[str]:
 def _read(answer: Answer) -> tuple[str, list[str]]:
     head = f"Conversation {answer['conversation_id']} ({answer['host']}), source {answer['source_state']}."
     if answer.get("graph_damaged"):
-        head += " Its entries do not hang together: some name a parent that is not there."
+        head += f" Its entries do not hang together: {how_broken(answer['graph_problems'])}."
     lines = [f"title: {one_line(answer['title'])}"] if answer.get("title") else []
     if answer.get("resume"):
         lines.append(f"the person goes on with it by: {one_line(answer['resume'])}")
@@ -110,7 +110,7 @@ def _fragment(fragment: Answer, before: str | None, *, adjoins: bool) -> Iterabl
         end = fragment["offset"] + len(fragment["text"])
         facts.append(f"characters {fragment['offset'] + 1}-{end} of {fragment['total_chars']}")
     if fragment.get("broken"):
-        facts.append("what it answers is not in the log")
+        facts.append(broken_here(fragment.get("break")))
     if fragment.get("stands") is False:
         facts.append("as it was indexed: the log holds something else here now")
     yield f"--- entry {one_line(fragment['entry_id'])} ({', '.join(facts)})"

@@ -19,3 +19,19 @@ def with_messages(fragments: Iterable[Fragment]) -> Iterator[tuple[Fragment, str
         before = last.get(turn)
         yield fragment, before, before is not None and before == previous
         last[turn] = previous = name
+
+
+_BROKEN = {
+    "broken_chain": "some name a parent that is not there",
+    "parent_cycle": "some are their own ancestors, their parents form a circle",
+}
+
+
+def how_broken(codes: Iterable[str]) -> str:
+    """What is wrong with how the entries of a conversation hang together; one of an older index says only that."""
+    return "; ".join(_BROKEN[code] for code in codes) or "the chain of parents is broken"
+
+
+def broken_here(code: str | None) -> str:
+    """What is wrong at the entry where the chain of parents is broken."""
+    return "it is its own ancestor" if code == "parent_cycle" else "what this entry answers is not in the log"

@@ -121,6 +121,8 @@ def test_a_model_without_tools_is_refused_by_name_and_no_repair_is_the_way_on(fe
 
     assert (ran.code, ran.error["code"]) == (1, "unsupported_repair_model")
     assert "--no-repair" in ran.error["hint"]
+    assert "HISTORY_RECALL_REPAIR=never" in ran.error["hint"]
+    assert "nothing was published" in ran.error["message"]
     assert ferries.done("status")["conversations"] == 3
     calls = ferries.done("index", source, "--no-repair")
     assert calls["calls"] == 0

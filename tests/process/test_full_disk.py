@@ -94,6 +94,47 @@ def test_a_disk_that_is_full(seeded: Seeded, seed: Callable[[], World], small: P
     assert_sound(world)
 
 
+@pytest.mark.parametrize("leave", [0, 30_000])
+def test_a_full_disk_while_forgetting_loses_nothing(
+    seeded: Seeded, seed: Callable[[], World], small: Path, leave: int
+) -> None:
+    shutil.copytree(seed().database.parent, small / "data")
+    world = World(seeded[0], variables={"HISTORY_RECALL_DB": str(small / "data" / "index.db")})
+    before = visible(world)
+    identity = before["5e551011-short"]["conversation"][0][0]
+    filler = _fill(small, leave)
+    _assert_said(world.run("forget", identity), "disk_full")
+    filler.unlink()
+    assert visible(world) == before
+    assert_sound(world)
+    assert world.found("gannet")
+    assert world.done("forget", identity)["proof"]["ok"]
+    assert not world.found("gannet")
+    assert_sound(world)
+
+
+@pytest.mark.parametrize("leave", [0, 60_000, 200_000])
+def test_a_full_disk_while_importing_loses_nothing(
+    seeded: Seeded, seed: Callable[[], World], small: Path, tmp_path: Path, leave: int
+) -> None:
+    there = seed()
+    there.done("index", there.folder / "long.jsonl")
+    bundle = tmp_path / "bundle.json"
+    there.done("export", "--output", bundle)
+    (small / "data").mkdir()
+    world = World(seeded[0], variables={"HISTORY_RECALL_DB": str(small / "data" / "index.db")})
+    world.done("index", world.folder / "short.jsonl")
+    before = visible(world)
+    filler = _fill(small, leave)
+    _assert_said(world.run("import", bundle), "disk_full")
+    filler.unlink()
+    assert visible(world) == before
+    assert_sound(world)
+    world.done("import", bundle)
+    assert visible(world).keys() == visible(there).keys()
+    assert_sound(world)
+
+
 def test_a_full_disk_for_what_is_kept_while_reading(world: World, small: Path) -> None:
     source = world.log("big", long_talk(600))
     world.log("short", ["Where is the heron?", "The heron is found."])

@@ -118,6 +118,8 @@ def test_a_list_of_pages_that_is_gone_shows_in_the_status(filled: Index) -> None
     _damage(filled, "DELETE FROM text_1_idx")
     with filled.database.read() as connection:
         assert any("damaged" in said for said in fulltext.look(connection, filled.number))
+    with filled.database.write() as connection:
+        assert any("damaged" in said for said in fulltext.check(connection, filled.number))
 
 
 def test_what_is_healthy_is_not_called_damaged(index: Index) -> None:

@@ -183,7 +183,20 @@ def test_a_second_file_of_a_conversation_counts_only_where_it_goes_on_from_the_f
     other = log.parent / "other.jsonl"
     other.write_text("".join(line.replace("UTC", "GMT") for line in [*lines, lines[-1]]), encoding="utf-8")
     assert main(["index", str(other), "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "duplicate_conversation"
+    refused = json.loads(capsys.readouterr().out)["error"]
+    assert refused["code"] == "duplicate_conversation"
+    assert str(log) in refused["message"]
+    assert str(other) in refused["message"]
+    assert "are not in the second" in refused["message"]  # it went another way
+    assert main(["doctor", "--json"]) == 1
+    checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
+    assert checks["second files"]["ok"] is False
+    assert str(other) in checks["second files"]["detail"]
+    other.write_text("".join(lines), encoding="utf-8")
+    assert main(["index", str(other), "--json"]) == 1
+    assert "and not more of it" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert main(["doctor", "--json"]) == 0
+    assert "copies" in capsys.readouterr().out
     more = _said("c0ffee01", json.loads(lines[-1])["id"], "And the tides of spring?")
     other.write_text("".join(lines) + json.dumps(more) + "\n", encoding="utf-8")
     assert answer("index", str(other))["completed"][0]["unchanged"] is False

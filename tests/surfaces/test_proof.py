@@ -67,11 +67,21 @@ def test_where_the_chain_is_broken_is_said_at_that_entry(
     read = answer("read", identity)
     assert read["graph_damaged"] is True
     assert [f["entry_id"] for f in read["fragments"] if f["broken"]] == ["e0000005"]
+    assert read["graph_problems"] == ["broken_chain"]
     main(["read", identity])
-    assert "the chain is broken here" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "the chain is broken here" in shown
+    assert "a parent that is not there" in shown
 
 
 @needs_shared
-def test_a_cycle_of_parents_is_a_damaged_graph(tmp_path: Path, answer: Answer) -> None:
+def test_a_cycle_of_parents_is_a_damaged_graph(
+    tmp_path: Path, answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, identity = _indexed(answer, tmp_path, "016-parent-cycle.jsonl")
-    assert answer("read", identity)["graph_damaged"] is True
+    read = answer("read", identity)
+    assert (read["graph_damaged"], read["graph_problems"]) == (True, ["parent_cycle"])
+    main(["read", identity])
+    shown = capsys.readouterr().out
+    assert "their parents form a circle" in shown
+    assert "not there" not in shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from recall.surfaces.blocks import with_messages
+from recall.surfaces.blocks import broken_here, how_broken, with_messages
 from recall.surfaces.render.plain import Answer, Renderers, clock, cut
 from recall.surfaces.terminal import one_line, visible
 
@@ -16,14 +16,14 @@ def _read(answer: Answer) -> Iterable[str]:
     if answer.get("resume"):
         yield f"go on with it: {one_line(answer['resume'])}"
     if answer["graph_damaged"]:
-        yield "(its entries do not hang together: some name a parent that is not there)"
+        yield f"(its entries do not hang together: {how_broken(answer['graph_problems'])})"
     for fragment, before, adjoins in with_messages(answer["fragments"]):
         status = fragment["status"]
         marks = [mark for mark in status if mark != "active"] if isinstance(status, Sequence) else []
         label = f"  [{', '.join(marks)}]" if marks else ""
         yield ""
         if fragment["broken"]:
-            yield "(the chain is broken here: what this entry answers is not in the log)"
+            yield f"(the chain is broken here: {broken_here(fragment['break'])})"
         if fragment["stands"] is False:
             yield "(as it was indexed: the log holds something else at this place now)"
         name = one_line(fragment["entry_id"])

@@ -156,11 +156,17 @@ class LitellmModel:
         return self._reply(litellm, stream, heard)
 
     async def close(self) -> None:
-        """Close litellm's clients and forget them: a closed one would be handed out again."""
-        if loaded.cache_info().currsize:
-            litellm = loaded()
-            await litellm.close_litellm_async_clients()
-            litellm.in_memory_llm_clients_cache.flush_cache()
+        """Close the clients that litellm made on this event loop, and forget them: a closed one would be handed out
+        again. It keeps those of all loops in one place, and a server answers several searches at once, a loop each.
+        """
+        if not loaded.cache_info().currsize:
+            return
+        cache = loaded().in_memory_llm_clients_cache
+        ours = cache.update_cache_key_with_event_loop("")
+        for name in [name for name in list(cache.cache_dict) if name.endswith(ours)]:
+            client = cache.cache_dict.pop(name, None)
+            cache.ttl_dict.pop(name, None)
+            await _close(getattr(client, "_client", None) or getattr(client, "client", None) or client)
 
     def prepare(self, *, tools: bool = False) -> None:
         """Load litellm; check the model's name, the key and the way to this machine. Nothing is sent."""

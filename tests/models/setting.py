@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.servers.chat_server import ChatServer
+from recall.errors import RecallError
 from recall.index import ledger
 from recall.index.database import Database, ensure_profile
 from recall.models.calls import CallLimits, Road
@@ -15,7 +17,6 @@ from recall.models.gate import ConsentGate
 from recall.models.request import LocalModel, ModelRequest, RemoteModel
 from recall.prompts import Prompt
 
-# litellm puts these away at its import; pytest takes them out again for each test.
 NOON = 1_790_000_000_000 - 1_790_000_000_000 % ledger.DAY_MS + ledger.DAY_MS // 2
 SCHEMA = {
     "type": "object",
@@ -81,6 +82,28 @@ def open_setting(folder: Path) -> Setting:
     with database.write() as connection:
         profile_no = ensure_profile(connection, "default", NOON)
     return Setting(database, profile_no)
+
+
+def settled(
+    setting: Setting, server: ChatServer, road: Callable[[], Road], work: Callable[[Road], Awaitable[Any]]
+) -> Any:
+    """What the work came to; afterwards the server has seen exactly what the ledger holds, all of it settled."""
+
+    async def run() -> Any:
+        open_road = road()
+        try:
+            return await work(open_road)
+        finally:
+            await open_road.close()
+
+    try:
+        result = asyncio.run(run())
+    except RecallError as error:
+        result = error
+    server.wait_until_idle()
+    assert len(server.requests) == len(setting.rows())
+    assert all(state != "charged" for state, _ in setting.rows())
+    return result
 
 
 async def all_of(asked: Iterable[Any]) -> list[Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +19,9 @@ from recall.index import traits
 from recall.models.choose import choose_model
 from recall.models.formats import StoredFormats
 from recall.models.host_model import HostModel
-from recall.models.litellm_model import LitellmModel
+from recall.models.litellm_model import LitellmModel, loaded
 from recall.settings import Settings, load
-from tests.models.setting import GOOD, SCHEMA, Setting, all_of, question, until, word
+from tests.models.setting import GOOD, SCHEMA, Setting, all_of, open_setting, question, settled, until, word
 
 NAME = "openai/scripted"
 OVERFLOW = "The input (9001 tokens) is longer than the model's context length (8192 tokens)."
@@ -31,33 +32,18 @@ def _named(value: object) -> str:
     return f"{value.how}-{value.status}-{value.finish}-{value.text[:9]!r}" if isinstance(value, Turn) else str(value)
 
 
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
-        yield running
-
-
 def _model(server: ChatServer, **changes: Any) -> LitellmModel:
     return LitellmModel(NAME, server.url, **changes)
 
 
 def _ask(setting: Setting, server: ChatServer, content: str = "which word?", **changes: Any) -> str | RecallError:
     """The answer or the failure; afterwards the server has seen exactly what the ledger holds, all of it settled."""
-
-    async def work() -> str:
-        road = setting.road(_model(server), **changes)
-        try:
-            return await road.ask(question(content), word)
-        finally:
-            await road.close()
-
-    try:
-        result: str | RecallError = asyncio.run(work())
-    except RecallError as error:
-        result = error
-    server.wait_until_idle()
-    assert len(server.requests) == len(setting.rows())
-    assert all(state != "charged" for state, _ in setting.rows())
+    result: str | RecallError = settled(
+        setting,
+        server,
+        lambda: setting.road(_model(server), **changes),
+        lambda road: road.ask(question(content), word),
+    )
     return result
 
 
@@ -369,3 +355,28 @@ def test_the_model_that_the_settings_name(setting: Setting, server: ChatServer) 
     model = choose_model(made(MODEL=NAME, API_BASE=server.url + "/"), setting.database)
     assert isinstance(model, LitellmModel)
     assert (model.name, model.provider, model.endpoint) == (NAME, "openai", server.url)
+
+
+def test_a_run_that_ends_leaves_the_connections_of_another_in_the_same_process(
+    setting: Setting, server: ChatServer, tmp_path: Path
+) -> None:
+    """An MCP server answers searches side by side, each with its own event loop; litellm keeps the clients of all."""
+    (tmp_path / "other").mkdir()
+    other = open_setting(tmp_path / "other")
+    server.add(Turn(text=GOOD, piece=2, pause=0.3))
+    with ThreadPoolExecutor(1) as pool, ChatServer() as second:
+        slow = pool.submit(_ask, setting, server)
+        server.wait_for(1)
+        second.add(Turn(text=GOOD))
+        assert _ask(other, second) == "lantern"
+        assert not slow.done()
+        assert slow.result() == "lantern"
+    assert setting.rows() == other.rows() == [("done", None)]
+    other.database.close()
+
+
+def test_a_run_leaves_no_client_behind(setting: Setting, server: ChatServer) -> None:
+    """So the next one takes the key and the address that hold then."""
+    server.add(Turn(text=GOOD))
+    assert _ask(setting, server) == "lantern"
+    assert not loaded().in_memory_llm_clients_cache.cache_dict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from recall.models.litellm_model import LitellmModel
 from recall.models.request import ModelReply, ModelRequest
 from recall.models.scripted import ScriptedChild, ScriptedModel
 from recall.models.turns import ToolCall, ToolSpec, Turn, TurnRequest, assistant_message, tool_message
-from tests.models.setting import GOOD, Setting, until
+from tests.models.setting import GOOD, Setting, settled, until
 
 NAME = "openai/scripted"
 FAILED, TRUNCATED, INVALID = "model_request_failed", "model_output_truncated", "invalid_model_output"
@@ -54,30 +54,8 @@ def told(*calls: Called) -> list[tuple[str, str]]:
     return [(call.name, call.arguments) for call in calls]
 
 
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
-        yield running
-
-
 def _run(setting: Setting, server: ChatServer, work: Callable[[Road], Any], name: str = NAME) -> Any:
-    """What the work came to; afterwards the server has seen exactly what the ledger holds, all of it settled."""
-
-    async def run() -> Any:
-        road = setting.road(LitellmModel(name, server.url))
-        try:
-            return await work(road)
-        finally:
-            await road.close()
-
-    try:
-        result = asyncio.run(run())
-    except RecallError as error:
-        result = error
-    server.wait_until_idle()
-    assert len(server.requests) == len(setting.rows())
-    assert all(state != "charged" for state, _ in setting.rows())
-    return result
+    return settled(setting, server, lambda: setting.road(LitellmModel(name, server.url)), work)
 
 
 def _turn(setting: Setting, server: ChatServer, *asked: TurnRequest) -> Any:

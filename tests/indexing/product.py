@@ -10,8 +10,8 @@ import io
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from benchmarks.servers.chat_server import ChatServer, Responder, Seen
+from benchmarks.servers.replies import answer
 from recall.surfaces.cli import main
 from tests.indexing import shapes
 from tests.shared import ROOT
@@ -49,6 +50,40 @@ class Ran:
         return list(self.answer["failed"])
 
 
+def ran(*words: str | Path) -> Ran:
+    """One command with --json; its answer satisfies the contract."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main([*map(str, words), "--json"])
+    assert "Traceback" not in err.getvalue(), err.getvalue()
+    document = json.loads(out.getvalue())
+    progress = [json.loads(line) for line in err.getvalue().splitlines()]
+    shapes.check([str(word) for word in words], code, document, progress)
+    return Ran(code, document, progress, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def at_server(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Product]:
+    """The product set up for a server on this machine that answers validly, with room enough in every cap."""
+    with ChatServer(responder=answer) as server:
+        made = Product(home, folder / "data" / "index.db", server, monkeypatch)
+        made.set(
+            db=str(made.database), model="openai/local", api_base=server.url, batch_calls="500", daily_calls="2000"
+        )
+        made.set(repair="never")  # tests of repair ask for it
+        monkeypatch.setenv("OPENAI_API_KEY", "local-key")
+        yield made
+
+
+def without_litellm_warnings(items: Iterable[pytest.Item], folder: Path) -> None:
+    """What litellm's import and its models warn of is not ours; everything else stays an error."""
+    for item in items:
+        if folder in item.path.parents:
+            item.add_marker(
+                pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance is deprecated")
+            )
+
+
 @dataclass
 class Product:
     """A home folder, an index, a server, and the commands."""
@@ -69,14 +104,9 @@ class Product:
 
     def run(self, *words: str | Path) -> Ran:
         """One command with --json; its answer satisfies the contract."""
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = main([*map(str, words), "--json"])
-        self.printed += [out.getvalue(), err.getvalue()]
-        answer = json.loads(out.getvalue())
-        progress = [json.loads(line) for line in err.getvalue().splitlines()]
-        shapes.check([str(word) for word in words], code, answer, progress)
-        return Ran(code, answer, progress, out.getvalue(), err.getvalue())
+        done = ran(*words)
+        self.printed += [done.stdout, done.stderr]
+        return done
 
     def done(self, *words: str | Path) -> dict[str, Any]:
         """The answer of a command that has to succeed."""

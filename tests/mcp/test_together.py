@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.indexing.product import PI_FOLDER, long, short
+from tests.indexing.product import short
 from tests.mcp.conftest import Connect, Session
-from tests.process.held import Model
-from tests.process.world import PATIENCE
+from tests.process.held import Model, found, long_source
 from tests.surfaces.served import Served
 
 
@@ -24,17 +21,7 @@ def model(tmp_path: Path) -> Model:
 
 @pytest.fixture
 def source(home: Path) -> Path:
-    path = home / PI_FOLDER / "2026-09-02T13-05-00-000Z_long.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(long("5f0c2c8e-1111", 60).bytes())
-    return path
-
-
-def _until(condition: Callable[[], Any]) -> None:
-    give_up = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
+    return long_source(home)
 
 
 def test_two_clients_are_answered_while_a_third_process_indexes(
@@ -44,7 +31,7 @@ def test_two_clients_are_answered_while_a_third_process_indexes(
     (source.parent / "2026-09-02T13-05-00-000Z_short.jsonl").write_bytes(short("5f0c2c8e-2222", "ferry").bytes())
     with connect(env) as one, connect(env) as two, Served(env) as third:
         call = third.start("line", line="index-all --sessions 5")
-        _until(lambda: len(model.sent) >= 3)
+        found(lambda: len(model.sent) >= 3)
 
         async def ask(session: Session) -> list[Any]:
             return [await session.client.call_tool(f"history_recall_{name}", arguments) for name, arguments in asked]
@@ -90,7 +77,7 @@ def test_a_cancelled_index_call_leaves_a_job_that_can_be_taken_up(
 
         session.portal.call(cancelled)
         assert any(step.startswith("analysing") for step in steps)
-        _until(lambda: session.document("status")["jobs"][0]["state"] == "cancelled")
+        found(lambda: session.document("status")["jobs"][0]["state"] == "cancelled")
         queue = session.document("status")["queue"]["failed"]
         assert [(one["code"], one["attempts"]) for one in queue] == [("cancelled", 0)]
         before = len(model.sent)

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.indexing.product import PI_FOLDER, long
-from tests.process.held import Model
-from tests.process.world import PATIENCE
+from tests.process.held import Model, found, long_source
 from tests.surfaces.served import Served, environment
 
 
@@ -27,23 +23,12 @@ def model(tmp_path: Path) -> Model:
 
 @pytest.fixture
 def source(home: Path) -> Path:
-    path = home / PI_FOLDER / "2026-09-02T13-05-00-000Z_long.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(long("5f0c2c8e-1111", 60).bytes())
-    return path
+    return long_source(home)
 
 
 @pytest.fixture
 def env(home: Path, model: Model) -> dict[str, str]:
     return model.environment(home)
-
-
-def _until(condition: Callable[[], Any]) -> Any:
-    give_up = time.monotonic() + PATIENCE
-    while not (found := condition()):
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
-    return found
 
 
 def _jobs(served: Served) -> list[dict[str, Any]]:
@@ -64,7 +49,7 @@ def test_a_cancelled_call_leaves_a_job_that_goes_on_where_it_was(
 ) -> None:
     with Served(env) as served:
         call = served.start("tool", name="history_recall_index", arguments={"file": str(source)})
-        _until(lambda: len(model.sent) == 3)
+        found(lambda: len(model.sent) == 3)
         working = _jobs(served)[0]
         assert (working["state"], working["stage"], working["calls"]) == ("running", "analysing", 3)
         served.result("cancel", id=call)
@@ -85,7 +70,7 @@ def test_a_cancelled_call_leaves_a_job_that_goes_on_where_it_was(
 def test_a_killed_worker_is_seen_and_taken_up(env: dict[str, str], model: Model, source: Path) -> None:
     with Served(env) as served:
         call = served.start("line", line=f"index {source}")
-        _until(lambda: len(model.sent) == 3)
+        found(lambda: len(model.sent) == 3)
         os.kill(_worker(served), signal.SIGKILL)
         assert served.answer(call)["result"]["document"]["error"]["code"] == "internal"
         job = _jobs(served)[0]
@@ -103,7 +88,7 @@ def test_a_job_ends_with_its_client_and_a_detached_one_does_not(
 ) -> None:
     with Served(env) as first:
         first.start("line", line=f"index {source}")
-        _until(lambda: len(model.sent) == 3)
+        found(lambda: len(model.sent) == 3)
         assert first.end()[0] == 0
     with Served(env) as second:
         assert _jobs(second)[0]["state"] == "cancelled"
@@ -113,7 +98,7 @@ def test_a_job_ends_with_its_client_and_a_detached_one_does_not(
     with Served(env) as third:
         job = _jobs(third)[0]
         assert (job["job_id"], job["detached"]) == (started["job_id"], True)
-        _until(lambda: len(model.sent) == 4)
+        found(lambda: len(model.sent) == 4)
         assert _jobs(third)[0]["state"] == "running"
         held = third.line(f"index {source}")["document"]
         assert held["error"]["code"] == "lease_held"
@@ -151,11 +136,11 @@ def test_a_job_ends_with_a_killed_server_and_is_taken_up(
             assert "result" in first.answer(first.start("initialize", **client))
             first.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
             first.start("tools/call", name="history_recall_index", arguments={"file": str(source)})
-        _until(lambda: len(model.sent) == 3)
+        found(lambda: len(model.sent) == 3)
         with Served(env) as beside:
             worker = _worker(beside)
         first.process.kill()
-        _until(lambda: not _runs(worker))
+        found(lambda: not _runs(worker))
     with Served(env) as second:
         assert _jobs(second)[0]["state"] in ("cancelled", "interrupted")
         assert second.line("search drift --limit 1")["exit_code"] == 0
@@ -174,7 +159,7 @@ def test_a_call_that_takes_long_is_answered_in_time_and_goes_on(
         assert not answered["is_error"]
         job_id = answered["document"]["job_id"]
         assert answered["document"]["state"] == "running"
-        _until(lambda: len(model.sent) == 3)
+        found(lambda: len(model.sent) == 3)
         assert served.tool("status")["jobs"][0]["job_id"] == job_id
         served.line(f"jobs cancel {job_id}")
         assert served.line(f"jobs follow {job_id}")["document"]["job"]["state"] == "cancelled"

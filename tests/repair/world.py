@@ -10,14 +10,13 @@ memberships, duplicates and mixtures are planted by writing logs, and everything
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,9 +28,7 @@ from benchmarks.servers.chat_server import ToolCall as Called
 from recall.models.request import AnalysisTask, ModelReply, ModelRequest, PlacementTask
 from recall.models.scripted import Answer, ScriptedChild
 from recall.models.turns import ToolCall, ToolSpec, TurnRequest
-from recall.surfaces.cli import main
-from tests.indexing import shapes
-from tests.indexing.product import CWD, PI_FOLDER, Log, Ran
+from tests.indexing.product import CWD, PI_FOLDER, Log, Ran, ran
 from tests.repair.child import Child
 from tests.shared import ROOT
 
@@ -176,14 +173,7 @@ class World:
         return path
 
     def run(self, *words: str | Path) -> Ran:
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = main([*map(str, words), "--json"])
-        assert "Traceback" not in err.getvalue(), err.getvalue()
-        answer = json.loads(out.getvalue())
-        progress = [json.loads(line) for line in err.getvalue().splitlines()]
-        shapes.check([str(word) for word in words], code, answer, progress)
-        return Ran(code, answer, progress, out.getvalue(), err.getvalue())
+        return ran(*words)
 
     def done(self, *words: str | Path) -> dict[str, Any]:
         ran = self.run(*words)

@@ -11,41 +11,16 @@ from typing import Any
 
 import pytest
 
-from recall.surfaces.cli import main
 from tests.shared import ROOT, SHARED, needs_shared
 
-Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command; returns (exit code, stdout, stderr)."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main(list(words))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
-def answer(command: Command) -> Callable[..., Any]:
-    """The JSON answer of a command that succeeds."""
-
-    def run(*words: str) -> Any:
-        code, out, err = command(*words, "--json")
-        assert code == 0, (out, err)
-        return json.loads(out)
-
-    return run
+Said = Callable[..., tuple[int, str, str]]
 
 
 def _demo(home: Path) -> None:
     shutil.copytree(ROOT / "fixtures" / "demo" / "home", home, dirs_exist_ok=True)
 
 
-def test_reading_commands_on_a_fresh_home_answer_and_make_no_file(home: Path, command: Command) -> None:
+def test_reading_commands_on_a_fresh_home_answer_and_make_no_file(home: Path, said: Said) -> None:
     for words in (
         ["status"],
         ["conversations"],
@@ -56,10 +31,10 @@ def test_reading_commands_on_a_fresh_home_answer_and_make_no_file(home: Path, co
         ["doctor"],
     ):
         for extra in ([], ["--json"]):
-            code, out, err = command(*words, *extra)
+            code, out, err = said(*words, *extra)
             assert (code, err) == (0, ""), words
             assert out.strip()
-    assert command("read", "c_none")[0] == 1
+    assert said("read", "c_none")[0] == 1
     assert list(home.rglob("*")) == []
 
 
@@ -77,28 +52,26 @@ def test_reading_commands_on_a_fresh_home_answer_and_make_no_file(home: Path, co
     ],
 )
 def test_unknown_words_and_spare_arguments_are_usage_and_change_nothing(
-    words: list[str], home: Path, command: Command
+    words: list[str], home: Path, said: Said
 ) -> None:
-    code, out, err = command(*words)
+    code, out, err = said(*words)
     assert (code, out) == (2, "")
     assert "usage" in err
-    code, out, err = command(*words, "--json")
+    code, out, err = said(*words, "--json")
     assert json.loads(out)["error"]["code"] == "usage"
     assert code == 2
     assert list(home.rglob("*")) == []
 
 
-def test_offline_there_is_no_endpoint_to_consent_to(
-    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert command("consent", "show")[1] == "consent: not needed (offline: there is no endpoint, nothing is sent)\n"
+def test_offline_there_is_no_endpoint_to_consent_to(home: Path, said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said("consent", "show")[1] == "consent: not needed (offline: there is no endpoint, nothing is sent)\n"
     monkeypatch.setenv("HISTORY_RECALL_MODEL", "ollama/x")
     monkeypatch.setenv("HISTORY_RECALL_API_BASE", "http://127.0.0.1:1")
-    assert "the endpoint is on this machine" in command("consent", "show")[1]
+    assert "the endpoint is on this machine" in said("consent", "show")[1]
 
 
 def test_a_log_may_be_named_from_the_folder_that_the_person_is_in(
-    home: Path, answer: Callable[..., Any], command: Command, monkeypatch: pytest.MonkeyPatch
+    home: Path, answer: Callable[..., Any], said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _demo(home)
     third, first, _, second = sorted((home / ".omp").rglob("*.jsonl"))
@@ -112,7 +85,7 @@ def test_a_log_may_be_named_from_the_folder_that_the_person_is_in(
         assert len(answer("index", *words)["completed"]) == 1
     assert answer("conversations", "--state", "indexed")["total"] == 3
     for named, code in (("./no.jsonl", "source_missing"), ("no.jsonl", "not_authorised"), ("c_no", "not_authorised")):
-        assert json.loads(command("index", named, "--json")[1])["error"]["code"] == code
+        assert json.loads(said("index", named, "--json")[1])["error"]["code"] == code
 
 
 @pytest.mark.parametrize(
@@ -125,7 +98,7 @@ def test_a_log_may_be_named_from_the_folder_that_the_person_is_in(
     ],
 )
 def test_a_folder_whose_name_is_no_text_is_refused(
-    home: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: str
+    home: Path, tmp_path: Path, said: Said, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: str
 ) -> None:
     folder = os.fsencode(tmp_path) + b"/caf\xe9"
     try:
@@ -134,7 +107,7 @@ def test_a_folder_whose_name_is_no_text_is_refused(
         pytest.skip("this file system takes names in UTF-8 only")
     (Path(os.fsdecode(folder)) / "log.jsonl").write_text("{}\n", encoding="utf-8")
     monkeypatch.chdir(os.fsdecode(folder))
-    failed, out, _ = command(*words, "--json")
+    failed, out, _ = said(*words, "--json")
     assert (failed, json.loads(out)["error"]["code"]) == (1, code)
 
 
@@ -159,13 +132,13 @@ def test_the_demo_conversations_from_listing_to_reading(home: Path, answer: Call
     assert answer("conversations", "--state", "indexed", "--host", "pi")["total"] == 2
 
 
-def test_words_that_begin_with_a_dash_can_be_searched(home: Path, command: Command, answer: Callable[..., Any]) -> None:
+def test_words_that_begin_with_a_dash_can_be_searched(home: Path, said: Said, answer: Callable[..., Any]) -> None:
     _demo(home)
     answer("index-all")
-    code, _, err = command("search", "--type")
+    code, _, err = said("search", "--type")
     assert code == 2
     assert "put -- before" in err
-    code, out, _ = command("search", "--json", "--", "--type")
+    code, out, _ = said("search", "--json", "--", "--type")
     assert code == 0
     assert json.loads(out)["conversations"]
 
@@ -192,11 +165,11 @@ def test_the_list_goes_on_page_by_page(home: Path, answer: Callable[..., Any]) -
 
 
 def test_the_running_conversation_is_not_indexed_and_not_shown(
-    home: Path, command: Command, answer: Callable[..., Any]
+    home: Path, said: Said, answer: Callable[..., Any]
 ) -> None:
     _demo(home)
     running = "omp:0198b0c1-5a10-7000-8a00-0000000000d1"
-    code, out, _ = command("index", running, "--current", running, "--json")
+    code, out, _ = said("index", running, "--current", running, "--json")
     assert (code, json.loads(out)["error"]["code"]) == (1, "current_conversation")
     assert len(answer("index-all", "--current", running)["completed"]) == 5
     answer("index-all")
@@ -207,17 +180,17 @@ def test_the_running_conversation_is_not_indexed_and_not_shown(
 
 @needs_shared
 def test_what_acts_on_a_terminal_reaches_no_output(
-    home: Path, tmp_path: Path, command: Command, answer: Callable[..., Any]
+    home: Path, tmp_path: Path, said: Said, answer: Callable[..., Any]
 ) -> None:
     log = tmp_path / "114.jsonl"
     shutil.copy(SHARED / "cases" / "inputs" / "114-terminal-escapes.jsonl", log)
     acting = "\x1b\x07\x08\r\x7f\x9b\u202e\u202c"
     answer("sources", "add", str(log))
-    outputs = [command("conversations"), command("index", str(log)), command("status"), command("browse")]
+    outputs = [said("conversations"), said("index", str(log)), said("status"), said("browse")]
     found = answer("search", "rubythroat")["conversations"][0]
-    outputs += [command("search", "rubythroat"), command("read", found["conversation_id"])]
-    outputs += [command("search", "rubythroat", "--json"), command("read", found["conversation_id"], "--json")]
-    outputs += [command("read", "\x1b[31mnone"), command("index", "/no/\x1b[2Jsuch")]
+    outputs += [said("search", "rubythroat"), said("read", found["conversation_id"])]
+    outputs += [said("search", "rubythroat", "--json"), said("read", found["conversation_id"], "--json")]
+    outputs += [said("read", "\x1b[31mnone"), said("index", "/no/\x1b[2Jsuch")]
     for _, out, err in outputs:
         assert not [c for c in out + err if c in acting]
 
@@ -238,7 +211,7 @@ def test_an_image_is_named_and_not_shown(home: Path, tmp_path: Path, answer: Cal
 
 @needs_shared
 def test_the_real_omp_store(
-    home: Path, command: Command, answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    home: Path, said: Said, answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(SHARED / "sessions" / "omp", home, dirs_exist_ok=True)
     listed = answer("conversations")["conversations"]
@@ -254,7 +227,7 @@ def test_the_real_omp_store(
     assert "keepalive_expiry" in nothing["message"]
     token = "16C7e42F292c6912" + "E7710c838347Ae178B4a"
     for words in (["status"], ["browse"], ["search", "registry token"], ["conversations"]):
-        assert token not in "".join(map(str, command(*words)))
+        assert token not in "".join(map(str, said(*words)))
     stored = b"".join(path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
     assert token.encode() not in stored
 

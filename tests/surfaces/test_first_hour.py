@@ -17,22 +17,9 @@ import pytest
 
 from recall.errors import ArgumentError
 from recall.settings import load
-from recall.surfaces.cli import main
 from tests.shared import ROOT
 
 Said = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Said:
-    """Run a command; returns (exit code, stdout, stderr)."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main(list(words))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # comes with litellm
 
 from recall.hosts import edits
-from recall.surfaces.cli import main
 
 Answer = Callable[..., Any]
 NAME = "history-recall"
@@ -28,19 +26,6 @@ TEXTS = {
     "hermes": "# mine\nmodel:\n  default: x\nplugins:\n  enabled:\n  # why\n  - other\n",
     "opencode": '{"theme": "system", /* mine */ "mcp": {"other": {"type": "local"}}}',
 }
-
-
-@pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    """The JSON answer of a command with this exit code."""
-
-    def run(*words: str, code: int = 0) -> Any:
-        done = main([*words, "--json"])
-        out = capsys.readouterr().out
-        assert done == code, out
-        return json.loads(out)
-
-    return run
 
 
 def has_ours(host: str, text: str) -> bool:

@@ -11,25 +11,11 @@ from typing import Any
 
 import pytest
 
-from recall.surfaces.cli import main
 from tests.hosts import stores
 from tests.hosts.stores import claude_answer, claude_said, hermes_said, insert, lines, uuid
 
 Answer = Callable[..., Any]
 SESSION = "20260407_100000_abc123"
-
-
-@pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    """The JSON answer of a command, and its exit code where it is not 0."""
-
-    def run(*words: str, code: int = 0) -> Any:
-        done = main([*words, "--json"])
-        out = capsys.readouterr().out
-        assert done == code, out
-        return json.loads(out)
-
-    return run
 
 
 def states(answer: Answer) -> dict[str, str]:

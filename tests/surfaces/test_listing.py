@@ -20,19 +20,6 @@ STORE = ".pi/agent/sessions/--home-dev-src-tidepool--"
 
 
 @pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    """The JSON answer of a command that succeeds."""
-
-    def run(*words: str) -> Any:
-        code = main([*words, "--json"])
-        out = capsys.readouterr().out
-        assert code == 0, out
-        return json.loads(out)
-
-    return run
-
-
-@pytest.fixture
 def log(home: Path, answer: Answer) -> Path:
     """One indexed Pi log."""
     shutil.copytree(ROOT / "fixtures" / "demo" / "home" / STORE, home / STORE)

@@ -18,7 +18,6 @@ from recall import __version__
 from recall.extras import how_to_install
 from recall.hosts.names import HOSTS
 from recall.prompts import capability
-from recall.surfaces.cli import main
 from tests.hosts import stores
 from tests.shared import ROOT
 
@@ -29,19 +28,6 @@ CONFIGS = {
     "hermes": (".hermes/config.yaml", "model:\n  default: x # mine\nplugins:\n  enabled: [other]\n"),
     "opencode": (".config/opencode/opencode.jsonc", '{\n  // mine\n  "theme": "system",\n}\n'),
 }
-
-
-@pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    """The JSON answer of a command with this exit code."""
-
-    def run(*words: str, code: int = 0) -> Any:
-        done = main([*words, "--json"])
-        out = capsys.readouterr().out
-        assert done == code, out
-        return json.loads(out)
-
-    return run
 
 
 def files(home: Path) -> dict[str, tuple[bytes, int]]:
@@ -90,16 +76,19 @@ def test_in_and_out(host: str, there: bool, home: Path, answer: Answer) -> None:
     assert answer("hosts", "uninstall", host)["files"] == []
 
 
+def _edit(path: Path) -> None:
+    """The person changes what is theirs in a configuration."""
+    text = path.read_text()
+    path.write_text(text.replace("mine", "still mine").replace("GitHub", "still mine").replace('"x"', '"still mine"'))
+
+
 @pytest.mark.parametrize("host", CONFIGS)
 def test_what_changed_since_loses_our_entry_only(host: str, home: Path, answer: Answer) -> None:
     name = written(home, host)
     assert name is not None
     answer("hosts", "install", host)
     path = home / name
-    changed = (
-        path.read_text().replace("mine", "still mine").replace("GitHub", "still mine").replace('"x"', '"still mine"')
-    )
-    path.write_text(changed)
+    _edit(path)
     done = answer("hosts", "uninstall", host)
     assert "entry_removed" in {row["action"] for row in done["files"]}
     assert "history-recall" not in path.read_text()
@@ -197,10 +186,7 @@ def test_what_the_person_wrote_beside_our_entry_is_kept_by_the_next_installation
     assert name is not None
     answer("hosts", "install", host)
     path = home / name
-    changed = (
-        path.read_text().replace("mine", "still mine").replace("GitHub", "still mine").replace('"x"', '"still mine"')
-    )
-    path.write_text(changed)
+    _edit(path)
     monkeypatch.setattr("recall.surfaces.host_packages.command", lambda: ["/elsewhere/history-recall"])
     answer("hosts", "install", host)
     assert "history-recall" in path.read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -16,19 +15,6 @@ from tests.shared import SHARED, needs_shared
 
 Answer = Callable[..., Any]
 CASES = SHARED / "cases" / "inputs"
-
-
-@pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    """The JSON answer of a command that succeeds."""
-
-    def run(*words: str) -> Any:
-        code = main([*words, "--json"])
-        out = capsys.readouterr().out
-        assert code == 0, out
-        return json.loads(out)
-
-    return run
 
 
 def _indexed(answer: Answer, tmp_path: Path, name: str) -> tuple[Path, str]:

@@ -13,22 +13,10 @@ from typing import Any
 import pytest
 
 from recall.index import fulltext
-from recall.surfaces.cli import main
 from tests.shared import ROOT
 
 QUESTIONS = ("retry storm", "潮位", "Retry-After", "date_trunc", '"full jitter"', "当地", "nothing-of-this-kind")
 Answer = Callable[..., Any]
-
-
-@pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    def run(*words: str) -> Any:
-        code = main([*words, "--json"])
-        out = capsys.readouterr().out
-        assert code == 0, out
-        return json.loads(out)
-
-    return run
 
 
 def _hits(answer: Answer, question: str) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Binding folders to projects: bind, rebind, adopt, decline, and the hint where a folder is not bound.
+"""Binding folders to projects: bind, rebind, adopt, decline.
 
 A bound folder leads there by its path and its real path, by its marker, and, where it is the root of a repository, by
 that repository, so that its worktrees are with it. The marker is written only after the user agreed. Nothing here
@@ -29,7 +29,7 @@ from recall.hosts.place import (
 )
 from recall.index import placed, projects
 from recall.index.consent import UNPLACED
-from recall.index.database import Database, ensure_profile, profile_number
+from recall.index.database import ensure_profile, profile_number
 from recall.index.projects import Binding, Project
 from recall.index.publish import bump_generation
 from recall.run import Run
@@ -109,7 +109,7 @@ def rebind(run: Run, here: Here, project: str, folder: str | None, *, write_mark
         # Before it is committed: a run that dies here is done once more, and the old binding leads there until then.
         removed, left = _without_marker([path for path in before if not _same(path, target.path)], chosen.marker)
     bound = {"folder": target.path, "marker": target.marker is not None, "conversations": 0}
-    return _head(chosen) | bound | {"markers_removed": removed, "markers_left": left}
+    return head(chosen) | bound | {"markers_removed": removed, "markers_left": left}
 
 
 def _is_folder_of(binding: Binding, project: Project) -> bool:
@@ -159,7 +159,7 @@ def orphans(run: Run) -> list[dict[str, object]]:
         bound = {binding.project_no for binding in projects.bindings(connection, profile_no)}
         counts = projects.counts(connection, profile_no)
         return [
-            _head(project)
+            head(project)
             | {
                 "conversations": counts[project.project_no],
                 "folders": placed.folders_of(connection, project.project_no),
@@ -177,58 +177,6 @@ def decline(run: Run, here: Here, folder: str | None) -> dict[str, object]:
         profile_no = ensure_profile(connection, run.settings.profile, now)
         projects.decline(connection, profile_no, target.real.key(), now)
     return {"folder": target.path, "until": iso(now + projects.DECLINE_MS)}
-
-
-def hint(connection: sqlite3.Connection, profile_no: int, home: Path, here: Here, now: int) -> dict[str, object] | None:
-    """What to offer where the caller's folder leads to no project; None where it does, or the user said no."""
-    place = here.place
-    if here.cwd is None or not place.folders or scope.current_project(connection, profile_no, here) is not None:
-        return None
-    keys = tuple(folder.key() for folder in place.folders)
-    refused = any(refusal(folder, home) for folder in place.folders)
-    if refused or projects.declined_until(connection, profile_no, keys, now) is not None:
-        return None
-    known = place.marker is not None
-    waiting = len(placed.unplaced(connection, profile_no, place.folders))
-    moved = _moved_from(connection, profile_no, here.cwd)
-    return {
-        "folder": here.cwd,
-        "marker": known,
-        "conversations": waiting,
-        "moved_from": moved,
-        "message": _offer(here.cwd, known, waiting, moved),
-    }
-
-
-def hint_of(settings: Settings, database: Database, here: Here, now: int) -> dict[str, object] | None:
-    """The same, for an answer that is being made."""
-    if here.cwd is None:
-        return None
-    with database.read() as connection:
-        profile_no = profile_number(connection, settings.profile)
-        return hint(connection, -1 if profile_no is None else profile_no, settings.home, here, now)
-
-
-def _offer(folder: str, marked: bool, waiting: int, moved: dict[str, object] | None) -> str:
-    if moved is not None:
-        what = f"looks like the folder of project {moved['name']!r}, which was at {moved['was']}"
-        return f"{folder} {what}: `project rebind {moved['project_id']}` points it here"
-    if marked:
-        return f"{folder} has the marker of a project that this index does not know: `project bind` adopts it"
-    held = f"; {waiting} indexed conversations ran here" if waiting else ""
-    return f"{folder} belongs to no project{held}: `project bind` makes it one, `project decline` ends the question"
-
-
-def _moved_from(connection: sqlite3.Connection, profile_no: int, folder: str) -> dict[str, object] | None:
-    """The project of a bound folder that is no longer there and looked like this one."""
-    now = sighting(folder)
-    counts = projects.counts(connection, profile_no)
-    for binding in projects.bindings(connection, profile_no):
-        if binding.kind == "folder" and not os.path.exists(binding.shown) and now.resembles(binding.seen):
-            project = projects.by_number(connection, binding.project_no)
-            held = counts.get(project.project_no, 0)
-            return _head(project) | {"was": binding.shown, "conversations": held}
-    return None
 
 
 def _project_for(
@@ -287,7 +235,7 @@ def _bound(
     if group is not None:
         nearer += placed.bring_group(connection, profile_no, group, project.project_no)
     bump_generation(connection, profile_no)
-    return _head(project) | {
+    return head(project) | {
         "folder": target.path,
         "marker": target.marker is not None,
         "git_group": group,
@@ -370,5 +318,6 @@ def _question(settings: Settings, target: _Target) -> StateError:
     return StateError("confirmation_required", message, hint_, data)
 
 
-def _head(project: Project) -> dict[str, object]:
+def head(project: Project) -> dict[str, object]:
+    """A project, as answers name it."""
     return {"project_id": project.project_id, "name": project.name}

@@ -20,7 +20,7 @@ from recall.hosts.reading import fingerprint, open_log, reader_version
 from recall.index import belonging, cache, lease, publish, stored, successions, tombstones, topics
 from recall.index.attribution import Seen
 from recall.index.consent import UNPLACED
-from recall.index.database import translated
+from recall.index.faults import translated
 from recall.index.lease import Owner
 from recall.index.mending import Mended
 from recall.index.staging import Staging

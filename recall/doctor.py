@@ -12,7 +12,8 @@ from recall import conversations, journal
 from recall.errors import SourceError, StateError
 from recall.freshness import not_held
 from recall.index import damage, fulltext, tombstones
-from recall.index.database import SCHEMA_VERSION, Database, profile_number
+from recall.index.database import Database, profile_number
+from recall.index.file import SCHEMA_VERSION
 from recall.settings import Settings
 
 _RESTORE = "restore the file from a backup, or move it away and index again"

@@ -18,7 +18,8 @@ from recall.browser import BrowseRequest
 from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
 from recall.errors import ArgumentError, RecallError, StateError
 from recall.index import catalogue, reads
-from recall.index.database import SCHEMA_VERSION, Database, profile_number
+from recall.index.database import Database, profile_number
+from recall.index.file import SCHEMA_VERSION
 from recall.redact import RULES_VERSION
 from recall.scope import Here
 from recall.shown import safe

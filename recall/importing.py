@@ -1,9 +1,8 @@
 """Import: a profile's bundle from another machine, in one transaction: the same ids, nothing twice, conflicts named.
 
-A bundle is data that anybody may have written. Its tables, columns and cells have to be such as an export of ours
-writes (`bundle_rules`); numbers are its own and are given anew. A conversation that is here already stays as it is
-here; so does one that was forgotten here, and words that may be of it are not taken in by another road. What quotes
-words that do not stand in their entries is left out, and named.
+What a bundle holds was checked when its file was read (`bundle_file`). Its numbers are its own and are given anew. A
+conversation that is here already stays as it is here; so does one that was forgotten here, and words that may be of it
+are not taken in by another road. What quotes words that do not stand in their entries is left out, and named.
 """
 
 from __future__ import annotations
@@ -11,41 +10,34 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recall import bundle_rules, folders
-from recall.bundle import FORMAT, TABLES, VERSION, Table, redacted
-from recall.errors import ArgumentError, StateError
+from recall import bundle_file, folders
+from recall.bundle import TABLES, Table
+from recall.bundle_file import Row, Tables, invalid
+from recall.errors import StateError
 from recall.hosts.walk import log_above
 from recall.index import arriving, catalogue, frequencies, fulltext, projects, reads, tombstones
 from recall.index.arriving import Joining
-from recall.index.database import SCHEMA_VERSION, ensure_profile
-from recall.redact import redact_text
+from recall.index.database import ensure_profile
 from recall.run import Run
 from recall.wholes import Link, Wholes
 
-_HINT = "export it again with the program of this version: `history-recall export --output FILE`"
-_MOST_GENERATIONS = 2**40
 _UNTOLD = {"reason": "", "before": "{}", "after": "{}", "evidence": "[]", "proof": None}
-Row = dict[str, Any]
-Tables = Mapping[str, list[Row]]
 
 
 def import_bundle(run: Run, argument: str) -> dict[str, object]:
     """The `import` answer. Raises ArgumentError `invalid_bundle`; nothing was taken in then."""
-    given, generation = _read(argument)
-    tables = {table.name: _checked(table, given[table.name]) for table in TABLES}
-    _check_topics(tables)
+    tables, generation = bundle_file.read(argument)
     with run.database.write() as connection:
         profile_no = ensure_profile(connection, run.settings.profile, run.clock())
         taking = _Import(run, connection, profile_no, tables)
         try:
             taking.run()
         except sqlite3.IntegrityError as error:
-            raise _invalid(f"its rows do not fit together: {error}") from error
+            raise invalid(f"its rows do not fit together: {error}") from error
         # Where nothing was, it is the bundle's: its cursors go on, and its answers are the same byte for byte.
         after = max(generation, reads.generation(connection, profile_no) + 1)
         connection.execute("UPDATE profiles SET generation = ? WHERE profile_no = ?", (after, profile_no))
@@ -276,82 +268,6 @@ class _Import:
         marks = ", ".join(f":{name}" for name in values)
         done = self._connection.execute(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", values)
         return int(done.lastrowid or 0)
-
-
-def _checked(table: Table, rows: Iterable[Row]) -> list[Row]:
-    """The rows of a table, each such as we write, with its text redacted by our rules: nobody vouches for a bundle."""
-    checked: list[Row] = []
-    numbers: set[int] = set()
-    for row in rows:
-        if (reason := bundle_rules.broken(table.name, row)) is not None:
-            raise _invalid(reason)
-        identity = row.get("host_conversation_id")
-        if identity is not None and redact_text(identity) != identity:
-            raise _invalid(f"an id in its table {table.name} looks like a secret")
-        if table.key is not None and row[table.key] in numbers:
-            raise _invalid(f"its table {table.name} has a number twice")
-        numbers.add(row[table.key] if table.key is not None else -1)
-        try:
-            checked.append({n: redacted(n, v) if n in table.texts else v for n, v in row.items()})
-        except RecursionError as error:
-            raise _invalid(f"JSON in its table {table.name} is nested too deep") from error
-    return checked
-
-
-def _check_topics(tables: Tables) -> None:
-    """A facet is in a live topic, and what was merged leads to one that was not."""
-    topics = {row["topic_no"]: row for row in tables["topics"]}
-    for row in tables["memberships"]:
-        if row["topic_no"] in topics and topics[row["topic_no"]]["state"] != "live":
-            raise _invalid("a facet of it is in a topic that is not live")
-    for row in topics.values():
-        passed: set[int] = set()
-        at = row["topic_no"]
-        while at in topics and topics[at]["merged_into"] is not None:
-            if at in passed:
-                raise _invalid("its topics were merged in a circle")
-            passed.add(at)
-            at = topics[at]["merged_into"]
-
-
-def _read(argument: str) -> tuple[dict[str, list[Row]], int]:
-    """The tables of a bundle as rows by name, and its generation."""
-    path = Path(argument).expanduser()
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise _invalid(f"{argument} is no file", "give the path of the bundle that `export` wrote")
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise _invalid(f"there is no file {argument}", "give the path of the bundle that `export` wrote") from error
-    except OSError as error:
-        raise _invalid(f"{argument} cannot be read: {error.strerror}", "check the path and its permissions") from error
-    except (ValueError, RecursionError) as error:
-        raise _invalid("it is no JSON") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
-        raise _invalid("it is no bundle of a profile")
-    if document.get("schema") != SCHEMA_VERSION:
-        raise _invalid(f"it has schema {document.get('schema')!r:.40}, this program reads {SCHEMA_VERSION}")
-    tables, generation = document.get("tables"), document.get("generation")
-    if not isinstance(tables, dict) or set(tables) != {t.name for t in TABLES}:
-        raise _invalid("its tables are not ours")
-    if type(generation) is not int or not 0 <= generation < _MOST_GENERATIONS:
-        raise _invalid("its generation is no number of ours")
-    return {table.name: _table(table, tables[table.name]) for table in TABLES}, generation
-
-
-def _table(table: Table, given: Any) -> list[Row]:
-    if not isinstance(given, dict) or not isinstance(given.get("rows"), list):
-        raise _invalid(f"its table {table.name} cannot be read")
-    columns = given.get("columns")
-    if not isinstance(columns, list) or sorted(map(str, columns)) != sorted(bundle_rules.RULES[table.name]):
-        raise _invalid(f"the columns of its table {table.name} are not ours")
-    if any(not isinstance(row, list) or len(row) != len(columns) for row in given["rows"]):
-        raise _invalid(f"its table {table.name} cannot be read")
-    return [dict(zip(columns, row, strict=True)) for row in given["rows"]]
-
-
-def _invalid(reason: str, hint: str = _HINT) -> ArgumentError:
-    return ArgumentError("invalid_bundle", f"The bundle was not taken in: {reason}", hint)
 
 
 def _link(row: Row) -> Link:

@@ -1,4 +1,4 @@
-"""Indexing on request: one source, a bounded batch from the queue, a rebuild, and what a run would send.
+"""Indexing on request: one source, a bounded batch from the queue, and topic repair alone.
 
 Sources are taken one after another, so that placement sees what was published before; the requests of one source
 run side by side. A failure is kept with its code and does not stop a batch; a spent budget, a missing consent and a
@@ -17,18 +17,18 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from recall import conversations
-from recall.curation import Curated, Curator
+from recall.curation import Curator
 from recall.errors import RecallError, SourceError, StateError
-from recall.index import cache, frequencies, fulltext, jobs, lease
-from recall.index.database import Database, ensure_profile, profile_number
+from recall.index import frequencies, jobs, lease
+from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
+from recall.index_report import Report, maintained
 from recall.models import pace
 from recall.models.gate import ConsentGate
 from recall.models.tokens import meter_for
 from recall.repairing import Maintained, Repairer, When
 from recall.roads import road_of
 from recall.run import Run
-from recall.settings import Settings
 from recall.types import SourceRef
 
 # What is no failure of a batch: there is nothing to index, or nothing more than what is indexed.
@@ -53,40 +53,6 @@ _WALLS = frozenset(
         "unsupported_index",
     }
 )
-
-
-class Report:
-    """The `index` answer of contract.md, as it fills up."""
-
-    def __init__(self, requested: int) -> None:
-        self.requested = requested
-        self.completed: list[Curated] = []
-        self.skipped: list[tuple[str, RecallError]] = []
-        self.failed: list[tuple[str, RecallError]] = []
-        self.aborted: RecallError | None = None
-        self.maintained: Maintained | None = None
-        self.left = 0
-
-    def as_json(self, calls: int) -> dict[str, object]:
-        redactions: dict[str, int] = {}
-        for one in self.completed:
-            for kind, number in one.redactions.items():
-                redactions[kind] = redactions.get(kind, 0) + number
-        return {
-            "requested": self.requested,
-            "completed": [_completed(one) for one in self.completed],
-            "skipped": [{"source": source, "code": e.code, "message": e.message} for source, e in self.skipped],
-            "failed": [
-                {"source": source, "code": e.code, "message": e.message, "counts_as_attempt": e.counts_as_attempt}
-                for source, e in self.failed
-            ],
-            "calls": calls,
-            "redactions": dict(sorted(redactions.items())),
-            "aborted": None if self.aborted is None else _aborted(self.aborted),
-            "left": self.left,
-            "maintenance": None if self.maintained is None else _maintained(self.maintained),
-            "job_id": None,
-        }
 
 
 def index(run: Run, argument: str, *, force: bool = False, repair: bool = True) -> dict[str, object]:
@@ -156,42 +122,6 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
     return report.as_json(spent)
 
 
-def cached_replies(settings: Settings, database: Database) -> int:
-    """How many replies of models the profile has kept."""
-    with database.read() as connection:
-        number = profile_number(connection, settings.profile)
-        return 0 if number is None else cache.count(connection, number)
-
-
-def would_rebuild(settings: Settings, database: Database) -> dict[str, object]:
-    """What a rebuild would drop and queue; nothing is written."""
-    found, _ = conversations.rows(settings, database)
-    kept = cached_replies(settings, database)
-    queued = sum(row.can_be_queued or row.is_indexed for row in found)
-    said = "Nothing was dropped or queued: this only says what would be."
-    return {"queued": queued, "cached_replies_dropped": kept, "text_index": "unchanged", "message": said}
-
-
-def rebuild(run: Run) -> dict[str, object]:
-    """Drop the model cache, build the text index again from stored text, and queue every source anew."""
-    found, _ = conversations.rows(run.settings, run.database)
-    sources = [(row.source, row.host) for row in found if row.can_be_queued or row.is_indexed]
-    profile_no = _profile(run)
-    with run.database.write() as connection:
-        dropped = cache.clear(connection, profile_no)
-        fulltext.rebuild(connection, profile_no)
-        jobs.enqueue(connection, profile_no, sources, run.clock(), force=True)
-    return {
-        "queued": len(sources),
-        "cached_replies_dropped": dropped,
-        "text_index": "rebuilt",
-        "message": (
-            "Everything is queued again; run index-all. What is indexed stays visible until it is replaced. "
-            "Repeating a rebuild drops replies that were paid for, and it cannot convert an index of another schema."
-        ),
-    }
-
-
 def repair(run: Run, topic_id: str | None = None) -> dict[str, object]:
     """Topic maintenance alone: one bounded run; with `offline` as many as the waiting topics need."""
     profile_no = _profile(run)
@@ -206,7 +136,7 @@ def repair(run: Run, topic_id: str | None = None) -> dict[str, object]:
                 return
 
     calls = _work(run, profile_no, run.settings.batch_calls, work)
-    return {"calls": calls, "runs": [_maintained(one) for one in rounds], "left": rounds[-1].left}
+    return {"calls": calls, "runs": [maintained(one) for one in rounds], "left": rounds[-1].left}
 
 
 async def _maintain_after_batch(repairer: Repairer, report: Report) -> None:
@@ -343,25 +273,3 @@ def _keep_failure(run: Run, profile_no: int, source: SourceRef, error: RecallErr
 def _drop(run: Run, profile_no: int, source: SourceRef) -> None:
     with run.database.write() as connection:
         jobs.drop(connection, profile_no, source.name)
-
-
-def _completed(one: Curated) -> dict[str, object]:
-    published = one.published
-    return {
-        "conversation_id": one.conversation_id,
-        "source": one.source.name,
-        "unchanged": published is None,
-        "calls": one.calls,
-        "facets": published.facets if published else 0,
-        "topics": one.topics,
-        "repair": one.repair.as_json(),
-        "warnings": [{"code": w.code, "line": w.line, "message": w.message} for w in one.warnings],
-    }
-
-
-def _maintained(one: Maintained) -> dict[str, object]:
-    return {"repair": one.report.as_json(), "topics": one.changed.joined_with({}), "left": one.left}
-
-
-def _aborted(error: RecallError) -> dict[str, object]:
-    return {"code": error.code, "message": error.message, "hint": error.hint}

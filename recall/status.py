@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import asdict
 
-from recall import binding, conversations, jobs, scope
+from recall import conversations, jobs, offering, scope
 from recall.consents import consents
 from recall.index import fulltext, lease, ledger, runs, stored
 from recall.index import jobs as queue
-from recall.index.database import SCHEMA_VERSION, Database, profile_number
+from recall.index.database import Database, profile_number
+from recall.index.file import SCHEMA_VERSION
 from recall.models.endpoints import endpoint_of
 from recall.run import now_ms
 from recall.scope import ANYWHERE, Here
@@ -34,7 +35,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False, here: 
         skipped = stored.skipped_lines(connection, number)
         granted = consents(settings, connection, number)
         current = scope.current_project(connection, number, here)
-        hint = binding.hint(connection, number, settings.home, here, now_ms())
+        hint = offering.hint(connection, number, settings.home, here, now_ms())
         problems = [] if number < 0 else fulltext.look(connection, number)
         engine = fulltext.recorded_engine(connection, number)
     endpoint = None if settings.offline else endpoint_of(settings.model, settings.api_base)

@@ -17,7 +17,8 @@ from recall.index.members import Member
 from recall.models.turns import Turn, assistant_message, tool_message
 from recall.types import TopicCard
 from repair.case import Case
-from repair.serving import CONTEXT_FULL, Result, cites, standing
+from repair.serving import CONTEXT_FULL, Result, cites
+from repair.standing import standing
 from repair.tools import arguments_of
 
 Message = Mapping[str, object]

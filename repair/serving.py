@@ -16,14 +16,13 @@ from recall.redact import redact_text
 from recall.shown import piece_end
 from recall.steps.evidence import fold
 from repair import draft, receipts
-from repair.case import AROUND, Case, Page, Proposal
+from repair.case import Case, Page, Proposal
 from repair.draft import Health, Refused
 from repair.proof import Missing, Proof, Verdict
+from repair.standing import AS_IT_IS
 
 CONTEXT_FULL = "context_full"
 SHORT_HASH = 12
-_PAGE = 1200  # of room that a page of a member takes, call and all
-_LISTED = 10  # of what is left to do of each kind: so it is read, covered and checked side by side, in one turn's calls
 Arguments = Mapping[str, Any]  # checked against the tool's schema
 
 
@@ -44,14 +43,6 @@ class Result:
     @property
     def failed(self) -> bool:
         return "error" in self.head
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where the run is, and the call to make now, as it is to be written: a small model copies what it sees."""
-
-    where: Mapping[str, object]
-    now: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,105 +220,6 @@ def propose(case: Case, arguments: Arguments, health: Health) -> Result:
     return Result({"proposal_id": case.proposal.proposal_id, "to_cover_in_full": covered})
 
 
-def standing(case: Case, room: int, to_note: Sequence[Mapping[str, object]] = ()) -> Standing:
-    """Where the run is: what is to be read (as much as may fit the room), of a proposal what is to be covered and
-    checked; and the call to make now. `to_note`: what was read and fills the room, where no more fits.
-
-    What frees room comes first: a check stands in for a page and its text, a note for a text.
-    """
-    if case.proposal is None:
-        wanted = [case.audited[facet_id] for facet_id in case.unread()]
-        to_read = _to_read(case, wanted, room)
-        unread = {"proposal_id": None, "to_read": to_read, "still_to_read": len(wanted)}
-        if to_read and to_note:
-            return Standing(unread | {"to_note": to_note}, _note_now(to_note))
-        return Standing(unread, _read_now(to_read) if to_read else _END_AS_IT_IS)
-    moved = [case.view.member(move.facet_id) for move in case.proposal.plan.moves]
-    wanted = [one for one in moved if one is not None and case.any_receipt(one) is None]
-    read = {one.facet_id: case.receipts(one) for one in case.proposal.members}
-    wanted += [one for one in case.proposal.members if not read[one.facet_id]]
-    to_cover: list[dict[str, object]] = []
-    unchecked: list[dict[str, object]] = []
-    misfits: list[str] = []
-    for subject, pages in case.proposal.subjects:
-        missing = [page for page in pages if page.page_id not in case.pages]
-        # A page is of use once its member was read: until it is checked it takes room.
-        ready = [page for page in missing if page.member is not None and read[page.member.facet_id]]
-        ready = ready[: min(_LISTED, max(1, room // _PAGE))] if len(missing) > 1 else missing
-        if ready:
-            numbers = [page.number for page in ready]
-            to_cover.append({"topic": subject.key, "pages": numbers, "end_page": len(pages)})
-        for page in pages:
-            verdict = case.verdicts.get(page.page_id)
-            if page.member is None or page.page_id not in case.pages:
-                continue
-            if verdict is None and (own := read[page.member.facet_id]):
-                ids = {"page_id": page.page_id, "receipt_id": receipts.receipt_id(own[0])}
-                unchecked.append({**ids, "facet_id": page.member.facet_id})
-            elif verdict is not None and not verdict.fits:
-                misfits.append(page.member.facet_id)
-    to_read = _to_read(case, list({one.facet_id: one for one in wanted}.values()), room)
-    to_check = unchecked[:_LISTED]
-    where: dict[str, object] = {"proposal_id": case.proposal.proposal_id}
-    where |= {"to_read": to_read, "to_cover": to_cover, "to_check": to_check}
-    if misfits:
-        return Standing(where | {"do_not_fit": misfits}, f"repair_propose without what does not fit; or {_AS_IT_IS}")
-    if to_check:
-        return Standing(where, _check_now(to_check))
-    if to_note and (to_read or to_cover):
-        return Standing(where | {"to_note": to_note}, _note_now(to_note))
-    if to_cover:
-        return Standing(where, _cover_now(to_cover))
-    if to_read:
-        return Standing(where, _read_now(to_read))
-    done = {"proposal_id": case.proposal.proposal_id, "reason": "every member was read and checked"}
-    return Standing(where, f"finish {canonical_json(done)}")
-
-
-_AS_IT_IS = f"finish {canonical_json({'proposal_id': None, 'reason': 'nothing has to change'})}"
-_END_AS_IT_IS = f"{_AS_IT_IS}, if every facet is in the right topic; else repair_propose"
-
-
-def _read_now(to_read: Sequence[Mapping[str, object]]) -> str:
-    first = {key: value for key, value in to_read[0].items() if key != "chars"}
-    return f"repair_read {canonical_json(first)}{_others(len(to_read) - 1, 'to_read')}"
-
-
-def _note_now(to_note: Sequence[Mapping[str, object]]) -> str:
-    first = canonical_json({**to_note[0], "remember": "what it is about"})
-    return f"repair_read {first} in your own words{_others(len(to_note) - 1, 'to_note')}"
-
-
-def _check_now(to_check: Sequence[Mapping[str, object]]) -> str:
-    first = {key: value for key, value in to_check[0].items() if key != "facet_id"}
-    others = _others(len(to_check) - 1, "to_check")
-    return f"repair_check {canonical_json(first)} with your `fits` (true or false) and `reason`{others}"
-
-
-def _cover_now(to_cover: Sequence[Mapping[str, Any]]) -> str:
-    pages = [{"page": page, "topic": one["topic"]} for one in to_cover for page in one["pages"]]
-    return f"repair_coverage {canonical_json(pages[0])}{_others(len(pages) - 1, 'to_cover')}"
-
-
-def _others(number: int, name: str) -> str:
-    return f", and in the same turn the {number} other{'s' if number > 1 else ''} of {name}" if number else ""
-
-
-def _to_read(case: Case, members: Sequence[Member], room: int) -> list[dict[str, object]]:
-    """For each member the entry that is read to its end soonest, and from where on; at least one."""
-    found: list[dict[str, object]] = []
-    for member in members[:_LISTED]:
-        left = [(one.chars - case.reached(member, one.entry_id, one.sha256), one) for one in member.cited if one.stands]
-        if left:
-            rest, one = min(left, key=lambda pair: pair[0])
-            room -= rest + AROUND
-            if found and room < 0:
-                break
-            next_one: dict[str, object] = {"facet_id": member.facet_id, "entry_id": one.entry_id}
-            found.append(next_one | {"offset": one.chars - rest, "chars": one.chars})
-    return found
-
-
 def coverage(case: Case, arguments: Arguments, room: int, measure: Callable[[str], int]) -> Result:
     """A page of the final members of a subject."""
     if case.proposal is None:
@@ -378,9 +270,9 @@ def finish(case: Case, arguments: Arguments) -> Result | Proof:
     wanted = None if arguments["proposal_id"] in ("", "null") else arguments["proposal_id"]
     if wanted is not None and (case.proposal is None or wanted != case.proposal.proposal_id):
         last = case.proposal.proposal_id if case.proposal is not None else "none: no proposal was taken"
-        return error("unknown_proposal", f"the last proposal that was taken is {last}; to change nothing, {_AS_IT_IS}")
+        return error("unknown_proposal", f"the last proposal that was taken is {last}; to change nothing, {AS_IT_IS}")
     try:
         return case.proved(with_plan=wanted is not None)
     except Missing as missing:
-        rest = f"; or, to change nothing, {_AS_IT_IS}" if wanted is not None else ""
+        rest = f"; or, to change nothing, {AS_IT_IS}" if wanted is not None else ""
         return error("not_proved", f"not ended: {missing}{rest}")

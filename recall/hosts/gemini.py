@@ -19,8 +19,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from recall.errors import SourceError
-from recall.hosts import header, text, walk
+from recall.hosts import header, walk
 from recall.hosts.content import as_list
+from recall.hosts.gemini_text import CONTEXT, RESULT, SUMMARY, reading, words_of
 from recall.hosts.header import Head
 from recall.hosts.host import Resumable
 from recall.hosts.jsonl import Lines
@@ -31,7 +32,7 @@ from recall.hosts.paths import open_source
 from recall.hosts.records import About, Records, text_in
 from recall.hosts.roots import DEFAULT, folder
 from recall.hosts.saying import Redacting
-from recall.hosts.text import META, Part, Reading, Record, WrongShape, name_of
+from recall.hosts.text import META, Reading, Record
 from recall.hosts.times import to_ms
 from recall.settings import Settings
 from recall.types import Entry, Facts, Mark, Position, SourceRef
@@ -39,10 +40,7 @@ from recall.types import Entry, Facts, Mark, Position, SourceRef
 _CHATS = "chats"
 _PATTERNS = (("*", _CHATS, "session-*.jsonl"), ("*", _CHATS, "*", "*.jsonl"))
 _SPOKEN = ("user", "gemini")
-_RESULT = "result"  # set in the record that stands for the result of a call
-_SUMMARY = "summary"  # and in one that a compression wrote
 _AFTER_SUMMARY = "Got it. Thanks for the additional context!"  # what the model is made to say to it
-_CONTEXT = "<session_context>"
 
 
 class GeminiGlance:
@@ -158,9 +156,9 @@ class GeminiRecords(Records):
         if isinstance(changes, dict) and isinstance(changes.get("messages"), list):
             return [record, *self._messages_are([one for one in changes["messages"] if isinstance(one, dict)])]
         if isinstance(identity := record.get("id"), str):
-            self._said[_words(record)] = identity
+            self._said[words_of(record)] = identity
         results = [
-            {"id": f"{record.get('id')}.{number}", "timestamp": call.get("timestamp"), "type": "gemini", _RESULT: call}
+            {"id": f"{record.get('id')}.{number}", "timestamp": call.get("timestamp"), "type": "gemini", RESULT: call}
             for number, call in enumerate(as_list(record.get("toolCalls")), 1)
             if isinstance(call, dict) and ("result" in call or "resultDisplay" in call)
         ]
@@ -172,7 +170,7 @@ class GeminiRecords(Records):
         """Those that stand in no line of their own, as records. The others, but for copies, are left out from here."""
         kept, new = set(), []
         for number, message in enumerate(messages):
-            words, identity = _words(message), message.get("id")
+            words, identity = words_of(message), message.get("id")
             following = messages[number + 1] if number + 1 < len(messages) else {}
             known = identity if identity in self._places else self._said.get(words)
             if known is not None:
@@ -182,10 +180,10 @@ class GeminiRecords(Records):
                 and words[1]
                 and identity not in self._last
                 and words[1] != _AFTER_SUMMARY
-                and not words[1].startswith(_CONTEXT)
+                and not words[1].startswith(CONTEXT)
             ):
                 self._said[words] = identity
-                new.append({**message, _SUMMARY: words[0] == "user" and _words(following)[1] == _AFTER_SUMMARY})
+                new.append({**message, SUMMARY: words[0] == "user" and words_of(following)[1] == _AFTER_SUMMARY})
         starts = [*sorted(self._places.items(), key=lambda one: one[1]), ("", len(self.tree))]
         self._left_out = [
             (start, end) for (identity, start), (_, end) in itertools.pairwise(starts) if identity not in kept
@@ -279,83 +277,3 @@ class Gemini(LogHost):
             return None
         command = f"gemini --resume {shlex.quote(conversation.identity)}"
         return f"cd {shlex.quote(conversation.cwd)} && {command}" if conversation.cwd else command
-
-
-def reading(record: Record) -> Reading:
-    """Take a line apart. Raises WrongShape."""
-    kind, call = record.get("type"), record.get(_RESULT)
-    if isinstance(call, dict):
-        return _answered(call)
-    if not isinstance(kind, str):
-        if any(key.startswith("$") for key in record) or "sessionId" in record:
-            return Reading("change", "system", marks=META)
-        raise WrongShape("no_type")
-    content = record.get("displayContent") or record.get("content")
-    if record.get(_SUMMARY) is True:
-        return Reading("compression", "summary", text.spoken("user", "user", _blocks(content)).parts)
-    if kind == "user":
-        given = as_list(content)
-        if given and all(isinstance(one, dict) and "functionResponse" in one for one in given):
-            return Reading("function_response", "system", marks=META)  # the message that made the call holds it too
-        marks: frozenset[Mark] = text.SYNTHETIC if _words(record)[1].startswith(_CONTEXT) else frozenset()
-        return text.spoken("user", "user", _blocks(content), marks)
-    if kind == "gemini":
-        return _answer(record)
-    return Reading(name_of(kind), "system", marks=META)  # notes, warnings and errors of the program
-
-
-def _words(record: Record) -> tuple[str, str]:
-    """Who a message is by, and its text: the same in a copy of it."""
-    content = record.get("content")
-    parts = content if isinstance(content, list) else [content]
-    said = (part.get("text") if isinstance(part, dict) else part for part in parts)
-    return str(record.get("type")), "\n".join(one for one in said if isinstance(one, str)).strip()
-
-
-def _answer(record: Record) -> Reading:
-    found = text.assistant({"content": _blocks(record.get("content"))})
-    parts, ours = list(found.parts), found.ours
-    for call in as_list(record.get("toolCalls")):
-        if isinstance(call, dict):
-            part = text.call(call.get("name"), call.get("args", {}))
-            ours = ours or part is None
-            parts += [] if part is None else [part]
-    return Reading("gemini", "assistant", tuple(parts), ours=ours)
-
-
-def _answered(call: Record) -> Reading:
-    failed = call.get("status") in ("error", "cancelled")
-    said = [one for part in as_list(call.get("result")) if (one := _response(part)) is not None]
-    if said and not all(isinstance(one, str) for one in said):
-        found = text.tool_result("tool", call.get("name"), "", error=failed)
-        return (
-            found
-            if found.ours
-            else Reading("tool", "tool", (*found.parts, *(Part("", one) for one in said)), found.tool)
-        )
-    return text.tool_result("tool", call.get("name"), said or call.get("resultDisplay"), error=failed)
-
-
-def _response(part: object) -> object:
-    """What a function answered: its output or error where it has one, else the whole answer."""
-    answer = part.get("functionResponse") if isinstance(part, dict) else None
-    given = answer.get("response") if isinstance(answer, dict) else None
-    if isinstance(given, dict):
-        return text_in(given, "output", "error") or given
-    return text_in(part, "text") if isinstance(part, dict) else None
-
-
-def _blocks(content: object) -> object:
-    """The parts of a message as the blocks that other hosts write."""
-    if not isinstance(content, list):
-        return content
-    blocks: list[object] = []
-    for part in content:
-        inline = part.get("inlineData") if isinstance(part, dict) else None
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            blocks.append({"type": "text", "text": part["text"]} if part.get("thought") is not True else None)
-        elif isinstance(inline, dict):
-            blocks.append({"type": "image", "mimeType": inline.get("mimeType"), "data": inline.get("data")})
-        else:
-            blocks.append(part if isinstance(part, str) else None)
-    return blocks

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from recall import settings
 from recall.errors import RecallError, SourceError, StateError
-from recall.index.database import translated
+from recall.index.faults import translated
 from recall.run import Cancellation, Follower, Progress
 from recall.surfaces.operations import Operation
 from recall.surfaces.session import Session

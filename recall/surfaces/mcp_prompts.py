@@ -17,7 +17,7 @@ from recall.surfaces import line
 from recall.surfaces.agent_text import NOTICE
 from recall.surfaces.arguments import printable
 from recall.surfaces.commands import OPERATIONS
-from recall.surfaces.tools import Perform
+from recall.surfaces.tool_calls import Perform
 
 # Those that a person runs from inside a conversation; the others through `history-recall`, which takes any.
 _OFFERED = ("status", "search", "browse", "conversations", "read", "index", "index-all")

@@ -23,7 +23,7 @@ from recall import __version__
 from recall.prompts import capability
 from recall.run import Cancellation, Progress
 from recall.settings import Settings
-from recall.surfaces import mcp_prompts, tools
+from recall.surfaces import mcp_prompts, tool_calls
 from recall.surfaces.answering import Answered, Asked
 from recall.surfaces.arguments import printable
 from recall.surfaces.job_calls import PATIENCE, Jobs
@@ -89,8 +89,8 @@ class McpServer:
             raise _disabled()
         caller = self._caller(context)
 
-        def work(report: Report, cancellation: Cancellation) -> tools.ToolAnswer:
-            return tools.call(params.name, params.arguments or {}, caller, report, cancellation, self._perform)
+        def work(report: Report, cancellation: Cancellation) -> tool_calls.ToolAnswer:
+            return tool_calls.call(params.name, params.arguments or {}, caller, report, cancellation, self._perform)
 
         answered = await self._run(context, work)
         document = printable(dict(answered.document)) if self._documents else None

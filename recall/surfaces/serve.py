@@ -17,14 +17,14 @@ from recall.errors import ArgumentError
 from recall.prompts import capability
 from recall.run import Cancellation, Progress
 from recall.settings import Settings
-from recall.surfaces import line, tools
+from recall.surfaces import line, tool_calls
 from recall.surfaces.answering import Answered, Asked
 from recall.surfaces.arguments import check
 from recall.surfaces.commands import OPERATIONS
 from recall.surfaces.job_calls import Jobs
 from recall.surfaces.lending import NO_LENDER, Answer, Waiting
 from recall.surfaces.progress import Pace
-from recall.surfaces.tools import Schema
+from recall.surfaces.tools import TOOLS, Schema, Tool
 from recall.surfaces.wire import NotAMessage, Wire, identity_of
 
 PROTOCOL = 1
@@ -144,7 +144,7 @@ class Server:
                 said = line.run(params["line"], caller, report, cancellation, perform)
                 result = {"text": said.text, "document": said.document, "exit_code": said.exit_code}
             else:
-                answered = tools.call(params["name"], params["arguments"], caller, report, cancellation, perform)
+                answered = tool_calls.call(params["name"], params["arguments"], caller, report, cancellation, perform)
                 result = {"text": answered.text, "document": answered.document, "is_error": answered.is_error}
         finally:
             with self._lock:
@@ -205,7 +205,7 @@ def hello(*, disabled: bool) -> dict[str, object]:
         "protocol": PROTOCOL,
         "version": __version__,
         "disabled": disabled,
-        "tools": [] if disabled else [described(tool) for tool in tools.TOOLS],
+        "tools": [] if disabled else [described(tool) for tool in TOOLS],
         "command": None if disabled else {"name": "history-recall", "description": "Recall earlier conversations"},
         "commands": []
         if disabled
@@ -214,7 +214,7 @@ def hello(*, disabled: bool) -> dict[str, object]:
     }
 
 
-def described(tool: tools.Tool) -> dict[str, object]:
+def described(tool: Tool) -> dict[str, object]:
     """A tool as a host registers it; the names of the fields are those of MCP."""
     return {
         "name": tool.name,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from recall.models.extractive import child
+from recall.models.extractive.child_seen import Seen
 from tests.shared import ROOT
 
 Facets = list[tuple[str, dict[str, Any]]]
@@ -32,14 +33,14 @@ def recorded(name: str) -> Facets:
     return found
 
 
-def in_sight(facets: Facets, topics: set[str]) -> child._Seen:
+def in_sight(facets: Facets, topics: set[str]) -> Seen:
     """What the child has seen once it was shown all members of these topics."""
-    seen = child._Seen()
+    seen = Seen()
     for number, (topic, facet) in enumerate(facets):
         if topic in topics:
             seen.words[topic] = {"title": topic, "description": "", "aliases": []}
             seen.sizes[topic] = seen.sizes.get(topic, 0) + 1
-            child._facet(seen, f"f{number}", topic, facet, incoming=False)
+            seen.add(f"f{number}", topic, facet, incoming=False)
     seen.movable = list(seen.facets)
     return seen
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from recall import indexer, roads
 from recall.__main__ import main
-from recall.index import database
+from recall.index import file
 from recall.models import calls
 from recall.models.choose import choose_model
 from recall.models.tokens import Meter
@@ -133,7 +133,7 @@ class Refusing(sqlite3.Connection):
 def without_wal(*, raises: bool) -> None:
     """Let the product open its index through such a connection."""
     Refusing.raises = raises
-    vars(database)["sqlite3"] = types.SimpleNamespace(
+    vars(file)["sqlite3"] = types.SimpleNamespace(
         **{name: value for name, value in vars(sqlite3).items() if name != "connect"},
         connect=functools.partial(sqlite3.connect, factory=Refusing),
     )

@@ -107,10 +107,10 @@ def test_a_kill_loses_nothing_and_the_next_run_finishes(
 @pytest.mark.parametrize(
     "spec",
     [
-        _stage("tables-made", "recall.index.database:_install", when="after"),
-        _stage("file-made", "recall.index.database:_connect", when="after"),
-        _stage("in-place", "recall.index.database:_create", when="after"),
-        _stage("opened", "recall.index.database:_check_version"),
+        _stage("tables-made", "recall.index.file:install", when="after"),
+        _stage("file-made", "recall.index.file:connect", when="after"),
+        _stage("in-place", "recall.index.database:create", when="after"),
+        _stage("opened", "recall.index.database:check_version"),
         _stage("profile", "recall.indexer:ensure_profile", when="after"),
     ],
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from recall.index.database import APPLICATION_ID, SCHEMA_VERSION
+from recall.index.file import APPLICATION_ID, SCHEMA_VERSION
 from tests.process.world import World, assert_sound, bytes_of, ended, until, visible
 
 TURNS = ["Where is the heron?", "The heron is found at the pond.", "And the bittern?", "It works in the reeds."]
@@ -325,7 +325,7 @@ def test_an_index_can_be_moved_away_and_made_again(world: World) -> None:
 
 def test_what_a_killed_creation_left_goes_with_the_next_one(world: World) -> None:
     source = world.log("heron", TURNS)
-    world.run("index", source, at="recall.index.database:_install", when="after", do="SIGKILL")
+    world.run("index", source, at="recall.index.file:install", when="after", do="SIGKILL")
     left = list(world.database.parent.glob("index.db.new-*"))
     assert left
     world.done("index", source)

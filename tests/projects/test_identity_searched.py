@@ -15,14 +15,14 @@ import pytest
 
 from recall.hosts import marker
 from recall.run import Cancellation
-from recall.surfaces import tools
+from recall.surfaces import tool_calls
 from tests.projects.person import OMP, Person, a_repository, a_worktree
 
 ABOUT = "gearbox"
 
 
 def by_tool(name: str, cwd: Path | str, **arguments: object) -> dict[str, Any]:
-    answer = tools.call(f"history_recall_{name}", arguments, {"cwd": str(cwd)}, lambda _: None, Cancellation())
+    answer = tool_calls.call(f"history_recall_{name}", arguments, {"cwd": str(cwd)}, lambda _: None, Cancellation())
     return dict(answer.document)
 
 

@@ -9,14 +9,14 @@ import pytest
 from recall import moving
 from recall.run import Cancellation, Progress
 from recall.scope import ANYWHERE
-from recall.surfaces import tools
+from recall.surfaces import tool_calls
 from tests.indexing import shapes
 from tests.indexing.product import Log
 from tests.projects.person import OMP, Person
 
 
 def call(name: str, **arguments: object) -> dict[str, object]:
-    answered = tools.call(name, arguments, {}, lambda _: None, Cancellation())
+    answered = tool_calls.call(name, arguments, {}, lambda _: None, Cancellation())
     assert not answered.is_error, answered.document
     return dict(answered.document)
 
@@ -95,10 +95,10 @@ def test_every_move_is_answered_in_the_shape_of_the_contract(person: Person, mon
     overrides = {"cwd": str(person.folder("p")), "current": "pi:pi000008"}
     arguments = {"conversation_id": "current", "project_id": ""}
     # An agent may take its own conversation out of its project, also before it is indexed.
-    out = tools.call("history_recall_move", arguments, overrides, lambda _: None, Cancellation()).document
+    out = tool_calls.call("history_recall_move", arguments, overrides, lambda _: None, Cancellation()).document
     shapes.check(["project", "move", "current", ""], 0, out, [])
     assert (out["project"], out["previous"]) == (None, p)
-    again = tools.call("history_recall_move", arguments, overrides, lambda _: None, Cancellation()).document
+    again = tool_calls.call("history_recall_move", arguments, overrides, lambda _: None, Cancellation()).document
     assert again["error"]["code"] == "scope_forbidden"  # type: ignore[index]
 
 
@@ -229,8 +229,8 @@ def test_an_agent_binds_only_with_the_users_yes(person: Person) -> None:
     app = person.folder("app")
     overrides = {"cwd": str(app)}
 
-    def project(**arguments: object) -> tools.ToolAnswer:
-        return tools.call("history_recall_project", arguments, overrides, _nobody, Cancellation())
+    def project(**arguments: object) -> tool_calls.ToolAnswer:
+        return tool_calls.call("history_recall_project", arguments, overrides, _nobody, Cancellation())
 
     asked = project(action="bind")
     assert asked.is_error
@@ -255,6 +255,6 @@ def _nobody(progress: Progress) -> None:
 def test_an_agent_without_a_folder_binds_none(person: Person, action: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder comes from the caller; where the process happens to run is nobody's project."""
     monkeypatch.chdir(person.folder("app"))
-    answered = tools.call("history_recall_project", {"action": action}, {}, _nobody, Cancellation())
+    answered = tool_calls.call("history_recall_project", {"action": action}, {}, _nobody, Cancellation())
     assert (answered.is_error, answered.document["error"]["code"]) == (True, "no_project")  # type: ignore[index]
     assert not list(person.folder("app").iterdir())

@@ -13,7 +13,7 @@ import pytest
 from recall.index import fulltext
 from recall.index.database import Database
 from recall.run import Cancellation
-from recall.surfaces import tools
+from recall.surfaces import tool_calls
 from tests.indexing.product import Log
 from tests.projects.person import Person
 
@@ -71,7 +71,7 @@ def agent(person: Person, two: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
     def ask(name: str, **arguments: object) -> dict[str, Any]:
         with monkeypatch.context() as patch:
             patch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
-            answer = tools.call(f"history_recall_{name}", arguments, {"cwd": cwd}, lambda _: None, Cancellation())
+            answer = tool_calls.call(f"history_recall_{name}", arguments, {"cwd": cwd}, lambda _: None, Cancellation())
         assert not answer.is_error, answer.document
         return dict(answer.document)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall.run import Cancellation
-from recall.surfaces import tools
+from recall.surfaces import tool_calls
 from tests.hosts.stores import T0, hermes_database, hermes_said, insert
 from tests.indexing.product import Log
 from tests.projects.person import Person, a_repository, a_worktree
@@ -205,13 +205,13 @@ def test_an_offer_stands_beside_what_history_says(person: Person) -> None:
     person.talks("pi000001", app, "gearbox")
     person.index()
     for name, arguments in (("search", {"queries": ["gearbox"]}), ("browse", {}), ("conversations", {})):
-        answer = tools.call(f"history_recall_{name}", arguments, {"cwd": str(app)}, lambda _: None, Cancellation())
+        answer = tool_calls.call(f"history_recall_{name}", arguments, {"cwd": str(app)}, lambda _: None, Cancellation())
         offer = answer.document["project_hint"]["message"]  # type: ignore[index]
         history, _, outside = answer.text.rpartition(">>>")
         assert offer in outside
         assert offer not in history
     identity = person.rows("SELECT conversation_id FROM conversations")[0][0]
-    read = tools.call(
+    read = tool_calls.call(
         "history_recall_read", {"conversation_id": identity}, {"cwd": str(app)}, lambda _: None, Cancellation()
     )
     assert "project_hint" not in read.document

@@ -7,7 +7,7 @@ import pytest
 from recall.errors import SourceError
 from recall.hosts import project_records
 from recall.run import Cancellation
-from recall.surfaces import tools
+from recall.surfaces import tool_calls
 from tests.indexing.product import Log
 from tests.projects.person import Person
 
@@ -104,8 +104,8 @@ def test_agents_do_not_go_beyond_their_scope(
     monkeypatch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
     overrides = {"cwd": places["cwd"]}
 
-    def call(name: str, **arguments: object) -> tools.ToolAnswer:
-        return tools.call(name, arguments, overrides, lambda _: None, Cancellation())
+    def call(name: str, **arguments: object) -> tool_calls.ToolAnswer:
+        return tool_calls.call(name, arguments, overrides, lambda _: None, Cancellation())
 
     answer = call("history_recall_search", queries=["gearbox"], scope="all").document
     assert answer["scope"] == "project"
@@ -139,7 +139,7 @@ def test_an_agent_in_one_project_reads_nothing_of_another_whatever_it_names(
     overrides = {"cwd": places["cwd"], "current": "pi:inp00001"}
 
     def code(name: str, **arguments: object) -> object:
-        answer = tools.call(f"history_recall_{name}", arguments, overrides, lambda _: None, Cancellation())
+        answer = tool_calls.call(f"history_recall_{name}", arguments, overrides, lambda _: None, Cancellation())
         return answer.document["error"]["code"] if answer.is_error else None  # type: ignore[index]
 
     assert code("read", conversation_id="current") is None
@@ -170,7 +170,7 @@ def test_the_life_of_a_topic_tells_an_agent_only_of_its_project(
     assert everyone > {mine}
     monkeypatch.setenv("HISTORY_RECALL_PROJECTS_AGENT_SCOPE", "project")
     arguments = {"topic_id": topic, "history": True}
-    told = tools.call("history_recall_browse", arguments, {"cwd": places["cwd"]}, lambda _: None, Cancellation())
+    told = tool_calls.call("history_recall_browse", arguments, {"cwd": places["cwd"]}, lambda _: None, Cancellation())
     assert {one["conversation_id"] for one in told.document["entries"]} == {mine}  # type: ignore[attr-defined]
 
 

@@ -16,7 +16,15 @@ from tests.shared import ROOT
 
 # The rules of redaction, the models, the analysis and the repair, and the packages that stand behind them.
 HEAVY = (
-    *("recall.redact.", "recall.models", "recall.steps", "recall.curation", "recall.indexer", "repair"),
+    *(
+        "recall.redact.",
+        "recall.models",
+        "recall.steps",
+        "recall.curation",
+        "recall.indexer",
+        "recall.rebuilding",
+        "repair",
+    ),
     *("asyncio", "concurrent", "email", "http", "importlib.metadata", "jsonschema", "litellm", "mcp", "pydantic"),
     *("referencing", "rich", "sqlite_fts4", "subprocess", "tenacity", "urllib.request"),
 )

@@ -14,15 +14,16 @@ import pytest
 
 from recall.hosts.own import without_blocks
 from recall.run import Cancellation
-from recall.surfaces import tools
-from recall.surfaces.tools import TOOLS, Tool, ToolAnswer, operation_of
+from recall.surfaces import tool_calls
+from recall.surfaces.tool_calls import ToolAnswer
+from recall.surfaces.tools import TOOLS, Tool, operation_of
 from tests.shared import ROOT
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def _call(name: str, arguments: object, **overrides: str) -> ToolAnswer:
-    return tools.call(f"history_recall_{name}", arguments, overrides, lambda _: None, Cancellation())
+    return tool_calls.call(f"history_recall_{name}", arguments, overrides, lambda _: None, Cancellation())
 
 
 def _done(name: str, **arguments: object) -> Mapping[str, Any]:
@@ -173,7 +174,7 @@ def test_the_running_conversation_comes_from_the_caller(indexed: Path) -> None:
 
 def test_a_page_that_would_be_too_long_is_made_shorter(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = _done("browse", limit=50)
-    monkeypatch.setattr(tools, "LARGEST", len(json.dumps(whole)) // 2)
+    monkeypatch.setattr(tool_calls, "LARGEST", len(json.dumps(whole)) // 2)
     page = _done("browse", limit=50)
     paged = [entry["topic_id"] for entry in page["entries"]]
     assert 0 < len(paged) < len(whole["entries"])

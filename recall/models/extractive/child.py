@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from recall.models.extractive.child_seen import Seen, SeenFacet, Terms, look
 from recall.models.extractive.scopes import alike, weigh
-from recall.models.extractive.terms import count
 from recall.models.request import ModelReply
 from recall.models.turns import ToolCall, TurnRequest
 
@@ -48,49 +46,21 @@ _CALLS = 32
 _PAGE = 12_000
 _PAGES = 3  # of a topic's members
 _BACKGROUND = 20.0
-_WHERE = "Where you are: "
-_BLOCK = re.compile(r"<<<HISTORY ([0-9a-f]{16})\n(.*?)\nHISTORY \1>>>", re.DOTALL)
-
-Terms = dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class _Facet:
-    facet_id: str
-    topic_id: str
-    incoming: bool
-    terms: Terms
-
-
-@dataclass
-class _Seen:
-    """What the messages show."""
-
-    words: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # topic id -> its words, in the order shown
-    sizes: dict[str, int] = field(default_factory=dict)  # topic id -> how many members it has
-    facets: dict[str, _Facet] = field(default_factory=dict)
-    movable: list[str] = field(default_factory=list)  # audited and incoming facets
-    asked: set[str] = field(default_factory=set)  # topics whose members were asked for
-    read: dict[tuple[str, str], str] = field(default_factory=dict)  # (facet, entry) read and still in sight -> text
-    standing: Mapping[str, Any] = field(default_factory=dict)
-    proposed: bool = False
-    full: bool = False
-    warned: bool = False  # the last turn was one that had been made before
 
 
 def take_turn(request: TurnRequest) -> ModelReply:
     """The next turn. The same messages give the same calls."""
-    seen = _look(request.messages)
+    seen = look(request.messages)
     calls = [ToolCall(f"c{number:04}", name, json.dumps(arguments)) for number, (name, arguments) in _calls(seen)]
     return ModelReply("", "tool_calls", calls=tuple(calls))
 
 
-def _calls(seen: _Seen) -> Iterator[tuple[int, tuple[str, dict[str, Any]]]]:
+def _calls(seen: Seen) -> Iterator[tuple[int, tuple[str, dict[str, Any]]]]:
     made = _next(seen)
     return enumerate(made[:_CALLS], start=1)
 
 
-def _next(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
+def _next(seen: Seen) -> list[tuple[str, dict[str, Any]]]:
     standing = seen.standing
     if seen.full and seen.read:
         return [
@@ -133,7 +103,7 @@ def _pages(standing: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _checks(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
+def _checks(seen: Seen) -> list[tuple[str, dict[str, Any]]]:
     made = []
     for one in seen.standing["to_check"]:
         score = _fit(seen, one["facet_id"])
@@ -151,11 +121,11 @@ def _checks(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
     return made
 
 
-def _listings(seen: _Seen) -> list[tuple[str, dict[str, Any]]]:
+def _listings(seen: Seen) -> list[tuple[str, dict[str, Any]]]:
     return [("repair_members", {"topic_id": topic}) for topic in seen.words if topic not in seen.asked]
 
 
-def _judge(seen: _Seen) -> dict[str, Any] | None:
+def _judge(seen: Seen) -> dict[str, Any] | None:
     """The proposal that the figures justify, or None."""
     idf = _rarity(seen)
     merge = _merge(seen, idf)
@@ -166,9 +136,9 @@ def _judge(seen: _Seen) -> dict[str, Any] | None:
     return ({"moves": moves} if moves else {}) | ({"merge": merge} if merge is not None else {})
 
 
-def _moves(seen: _Seen, idf: Mapping[str, float], together: set[str]) -> list[dict[str, Any]]:
+def _moves(seen: Seen, idf: Mapping[str, float], together: set[str]) -> list[dict[str, Any]]:
     """Facets that share far more with another topic than with the rest of their own. Merged topics are left alone."""
-    found: list[tuple[float, _Facet, str]] = []
+    found: list[tuple[float, SeenFacet, str]] = []
     for facet_id in seen.movable:
         facet = seen.facets[facet_id]
         if facet.topic_id in together or len(_members(seen, facet.topic_id)) < 2:
@@ -195,7 +165,7 @@ def _moves(seen: _Seen, idf: Mapping[str, float], together: set[str]) -> list[di
     ]
 
 
-def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
+def _merge(seen: Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
     """The two topics that share most, where most members of each could as well be in the other."""
     topics = [topic for topic in seen.words if _is_known(seen, topic)]
     shelves = {topic: weigh(_sum(_members(seen, topic)), idf) for topic in topics}
@@ -224,12 +194,12 @@ def _merge(seen: _Seen, idf: Mapping[str, float]) -> dict[str, Any] | None:
     }
 
 
-def _is_known(seen: _Seen, topic: str) -> bool:
+def _is_known(seen: Seen, topic: str) -> bool:
     """Whether most members of a topic are in sight: the few that the opening shows may be the ones that are astray."""
     return 0 < len(_members(seen, topic)) >= KNOWN * seen.sizes.get(topic, 0)
 
 
-def _are_one(seen: _Seen, one: str, other: str, topics: Sequence[str], idf: Mapping[str, float]) -> bool:
+def _are_one(seen: Seen, one: str, other: str, topics: Sequence[str], idf: Mapping[str, float]) -> bool:
     """Whether two topics are about the same: not by a few members that they have in common, nor by a way of speaking
     that all topics share."""
     thirds = [topic for topic in topics if topic not in (one, other)]
@@ -246,7 +216,7 @@ def _are_one(seen: _Seen, one: str, other: str, topics: Sequence[str], idf: Mapp
     return True
 
 
-def _are_halves(seen: _Seen, one: str, other: str, shelves: Mapping[str, Terms], idf: Mapping[str, float]) -> bool:
+def _are_halves(seen: Seen, one: str, other: str, shelves: Mapping[str, Terms], idf: Mapping[str, float]) -> bool:
     """Whether two topics are closer to each other than to any third, and so are most members of each."""
     thirds = [shelf for topic, shelf in shelves.items() if topic not in (one, other)]
     if len(thirds) < THIRDS:
@@ -267,7 +237,7 @@ def _are_halves(seen: _Seen, one: str, other: str, shelves: Mapping[str, Terms],
     return True
 
 
-def _usual(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float], part: float) -> float:
+def _usual(seen: Seen, facet: SeenFacet, topic: str, idf: Mapping[str, float], part: float) -> float:
     """What a facet shares with the members of a topic, one by one: so much or less with this part of them, so that a
     few strays among them do not count."""
     own = weigh(facet.terms, idf)
@@ -276,7 +246,7 @@ def _usual(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float], par
     return scores[int(part * (len(scores) - 1))] if scores else 0.0
 
 
-def _fit(seen: _Seen, facet_id: str) -> float:
+def _fit(seen: Seen, facet_id: str) -> float:
     """How much a member shares with all that is in sight beside it."""
     facet = seen.facets.get(facet_id)
     if facet is None:
@@ -286,16 +256,16 @@ def _fit(seen: _Seen, facet_id: str) -> float:
     return max((_agree(weigh(facet.terms, idf), weigh(one.terms, idf)) for one in rest), default=0.0)
 
 
-def _score(seen: _Seen, facet: _Facet, topic: str, idf: Mapping[str, float]) -> float:
+def _score(seen: Seen, facet: SeenFacet, topic: str, idf: Mapping[str, float]) -> float:
     others = [one for one in _members(seen, topic) if one.facet_id != facet.facet_id]
     return _agree(weigh(facet.terms, idf), weigh(_sum(others), idf)) if others else 0.0
 
 
-def _members(seen: _Seen, topic: str) -> list[_Facet]:
+def _members(seen: Seen, topic: str) -> list[SeenFacet]:
     return [one for one in seen.facets.values() if one.topic_id == topic]
 
 
-def _sum(facets: Sequence[_Facet]) -> Terms:
+def _sum(facets: Sequence[SeenFacet]) -> Terms:
     total: Terms = {}
     for facet in facets:
         for key, by in facet.terms.items():
@@ -308,85 +278,10 @@ def _agree(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return alike(one, other) if sum(key in other for key in one) > 1 else 0.0
 
 
-def _rarity(seen: _Seen) -> dict[str, float]:
+def _rarity(seen: Seen) -> dict[str, float]:
     often: dict[str, int] = {}
     for facet in seen.facets.values():
         for key in facet.terms:
             often[key] = often.get(key, 0) + 1
     total = _BACKGROUND + len(seen.facets)
     return {key: math.log((total + 0.5) / (n + 0.5)) for key, n in often.items()}
-
-
-def _look(messages: Sequence[Mapping[str, Any]]) -> _Seen:
-    seen = _Seen()
-    calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
-    for number, message in enumerate(messages):
-        content = str(message.get("content") or "")
-        if number == 0:
-            _opening(seen, content)
-        for call in message.get("tool_calls") or ():
-            calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
-        if message["role"] == "assistant":
-            seen.full = seen.warned = False
-        if message["role"] == "tool":
-            _answer(seen, *calls[message["tool_call_id"]], content)
-    # Outside of the fences: a text of history may hold the same words.
-    said = _BLOCK.sub("", str(messages[-1].get("content") or ""))
-    seen.standing = json.loads(said.rsplit(_WHERE, 1)[1].split("\n", 1)[0])
-    return seen
-
-
-def _opening(seen: _Seen, content: str) -> None:
-    for head, text in _blocks(content):
-        words = json.loads(text)
-        if head.startswith("topic_id "):
-            seen.words[_name(head)] = words
-            seen.sizes[_name(head)] = int(re.findall(r", members (\d+)", head)[0])
-        elif head.startswith("facet_id "):
-            topic = json.loads(re.findall(r'in ("[^"]*")', head)[0])
-            _facet(seen, _name(head), topic, words, incoming=", incoming" in head)
-            seen.movable.append(_name(head))
-
-
-def _answer(seen: _Seen, name: str, arguments: Mapping[str, Any], content: str) -> None:
-    head = json.loads(content.split("\n", 1)[0])
-    seen.full = seen.full or head.get("error") == "context_full"
-    seen.warned = seen.warned or "warning" in head
-    if name == "repair_members":
-        seen.asked.add(arguments["topic_id"])
-        for block, text in _facets_in(content):
-            _facet(seen, _name(block), arguments["topic_id"], json.loads(text), incoming=", incoming" in block)
-    elif name == "repair_coverage":
-        for block, text in _facets_in(content):
-            if _name(block) not in seen.facets:
-                _facet(seen, _name(block), arguments["topic"], json.loads(text), incoming=", incoming" in block)
-    elif name == "repair_propose":
-        seen.proposed = True
-    elif name == "repair_read" and "remembered" in head:
-        seen.read.pop((arguments["facet_id"], arguments["entry_id"]), None)
-    elif name == "repair_read" and "read_to" in head:
-        for _, text in _blocks(content):
-            seen.read[arguments["facet_id"], arguments["entry_id"]] = text
-
-
-def _facet(seen: _Seen, facet_id: str, topic: str, words: Mapping[str, Any], *, incoming: bool) -> None:
-    parts = [(words["title"], 2.0), (words["description"], 1.0)]
-    parts += [(alias, 1.0) for alias in words.get("aliases", ())]
-    seen.facets[facet_id] = _Facet(facet_id, topic, incoming, count(parts))
-
-
-def _facets_in(content: str) -> Iterator[tuple[str, str]]:
-    """(head, text) of each facet in an answer; the child's own notes can stand behind it."""
-    return ((head, text) for head, text in _blocks(content) if head.startswith("facet_id "))
-
-
-def _blocks(content: str) -> Iterator[tuple[str, str]]:
-    """(head, text) of each block in the fences of a message."""
-    for code, inside in _BLOCK.findall(content):
-        for part in re.split(rf"(?:^|\n)=== {code} ", inside)[1:]:
-            head, _, text = part.partition("\n")
-            yield head, text
-
-
-def _name(head: str) -> str:
-    return str(json.JSONDecoder().raw_decode(head.split(" ", 1)[1])[0])

@@ -9,7 +9,7 @@ from recall.surfaces.session import Session
 
 def hinted(session: Session, answer: Answer) -> Answer:
     """The answer, with an offer to bind the caller's folder where one is due."""
-    from recall import binding
+    from recall import offering
 
-    hint = binding.hint_of(session.settings, session.for_reading(), session.here(), now_ms())
+    hint = offering.hint_of(session.settings, session.for_reading(), session.here(), now_ms())
     return answer if hint is None else answer | {"project_hint": hint}

@@ -15,14 +15,14 @@ def _repair(session: Session, arguments: Arguments) -> Answer:
 
 
 def _rebuild(session: Session, arguments: Arguments) -> Answer:
-    from recall import indexer
+    from recall import rebuilding
 
     if arguments.get("dry_run"):
-        return indexer.would_rebuild(session.settings, session.for_reading())
-    replies = indexer.cached_replies(session.settings, session.for_reading())
+        return rebuilding.would_rebuild(session.settings, session.for_reading())
+    replies = rebuilding.cached_replies(session.settings, session.for_reading())
     if replies and not arguments.get("yes"):
         session.sure(f"Drop {count(replies, 'cached reply')} that may have been paid for, and queue everything again?")
-    return indexer.rebuild(session.run())
+    return rebuilding.rebuild(session.run())
 
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -55,6 +55,17 @@ def of(text: str, queries: Sequence[Query], role: str, length: int = LENGTH) -> 
     return Snippet(text[start:end], start, start > 0, end < len(text))
 
 
+def weight(text: str) -> int:
+    """The characters of a text, wide ones counted as they weigh."""
+    return len(text) + (_WIDTH - 1) * len(_WIDE.findall(text))
+
+
+def beginning(text: str, length: int) -> str:
+    """The beginning of a text in at most `length` characters, wide ones counted as they weigh; `…` where it goes on."""
+    shown = of(text, (), "user", length)
+    return f"{shown.text} …" if shown.cut_after else shown.text
+
+
 def _room(window: str, length: int) -> int:
     """How many characters of such a text a window of `length` narrow ones has room for."""
     share = len(_WIDE.findall(window)) / max(1, len(window))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from recall import fence
+from recall import fence, snippet
 from recall.errors import RecallError
 from recall.surfaces.blocks import broken_here, how_broken, with_messages
 from recall.surfaces.counting import count
@@ -23,7 +23,11 @@ NOTICE = (
 )
 
 
+# What a list shows of each, in characters, wide ones counted as they weigh; the document has the whole.
+_LINE, _DESCRIPTION, _SUMMARY, _CITED = 160, 240, 320, 4
 _SPACES = re.compile(r"[ \t]{2,}")
+# A line of a topic's description (`browser`) whose facts stand in its head.
+_SAID_ABOVE = re.compile(r"Timeline: \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d across \d+ conversations?\.")
 
 
 def text(operation: str, answer: Answer) -> str:
@@ -50,6 +54,11 @@ def noted(operation: str, answer: Answer) -> Answer:
 def error(wrong: RecallError) -> str:
     """An error for a model: the whole document, so that the code, the argument and a token can be used."""
     return json_text(wrong.as_json())
+
+
+def weight(said: str) -> int:
+    """What a text weighs to a model, in narrow characters."""
+    return snippet.weight(said)
 
 
 def is_larger(document: Answer, characters: int) -> bool:
@@ -128,20 +137,23 @@ def _browse(answer: Answer) -> tuple[str, list[str]]:
 def _topic(topic: Answer) -> Iterable[str]:
     when = f"{(topic['first_at'] or '?')[:10]} to {(topic['last_at'] or '?')[:10]}"
     yield f"{topic['topic_id']} {one_line(topic['title'])} ({count(topic['conversations'], 'conversation')}, {when})"
-    yield from _indented(topic["description"], "   ")
+    words = [line for line in str(topic["description"]).split("\n") if not _SAID_ABOVE.fullmatch(line)]
+    for line in words:
+        yield from _indented(snippet.beginning(line, _DESCRIPTION), "   ")
 
 
 def _conversation(conversation: Answer) -> Iterable[str]:
     yield _head(conversation)
-    yield from _indented(conversation["summary"], "   ")
+    yield from _indented(snippet.beginning(conversation["summary"], _SUMMARY), "   ")
     for membership in conversation["memberships"]:
-        evidence = ", ".join(one_line(one["entry_id"]) for one in membership["evidence"])
-        yield f"   facet: {one_line(membership['facet'])} (entries {evidence})"
+        cited = [one_line(one["entry_id"]) for one in membership["evidence"]]
+        more = ", …" if len(cited) > _CITED else ""
+        yield f"   facet: {_cut(membership['facet'])} (entries {', '.join(cited[:_CITED])}{more})"
         for finding in membership["findings"]:
             where = f" (entry {one_line(finding['entry_id'])})" if finding.get("entry_id") else ""
-            yield f"     {finding['status']}: {one_line(finding['statement'])}{where}"
+            yield f"     {finding['status']}: {_cut(finding['statement'])}{where}"
             if by := finding.get("superseded_by"):
-                now = f"{by['conversation_id']} entry {one_line(by['entry_id'])}: {one_line(by['statement'])}"
+                now = f"{by['conversation_id']} entry {one_line(by['entry_id'])}: {_cut(by['statement'])}"
                 yield f"       superseded by {now}"
 
 
@@ -154,7 +166,7 @@ def _event(event: Answer) -> Iterable[str]:
 def _conversations(answer: Answer) -> tuple[str, list[str]]:
     lines = []
     for row in answer["conversations"]:
-        name = one_line(row["title"] or row["cwd"] or "(untitled)")
+        name = _cut(row["title"] or row["cwd"] or "(untitled)")
         running = ", running now" if row["running"] else ""
         facts = f"{row['state']}{running} [{row['host']}] {_minute(row['active_at'])}"
         lines.append(f"{facts} {row['conversation_id'] or '-'} {name}")
@@ -188,6 +200,11 @@ def _head(conversation: Answer) -> str:
 def _project(project: object) -> str:
     name = project.get("name") if isinstance(project, Mapping) else project
     return one_line(str(name))
+
+
+def _cut(words: str) -> str:
+    """A title or a statement in a list: it is read whole where its entry is."""
+    return one_line(snippet.beginning(words, _LINE))
 
 
 def _sentences(*said: str) -> str:

@@ -13,6 +13,8 @@ from recall.surfaces.arguments import check
 from recall.surfaces.tools import TOOLS, Tool, operation_of
 
 LARGEST = 60_000  # characters of a document; a longer page is asked for again with half as many on it
+READABLE = 6_000  # what a page of a list weighs for which nobody said how many: some 1,500 tokens
+_LISTS = frozenset({"browse", "conversations"})
 Perform = Callable[[Asked, Callable[[Progress], None], Cancellation], Answered]
 
 
@@ -44,21 +46,35 @@ def call(
     named = {a.name: a.parameter or a.name for a in tool.arguments}
     # False is a flag that was not given, as on the command line.
     plain = {named[key]: value for key, value in checked.items() if value is not False}
-    limit = _limit(tool, plain)
+    chosen = "limit" in plain
+    if (usual := _usual_limit(tool)) is not None:
+        plain.setdefault("limit", usual)
     while True:
         answered = perform(Asked(operation_of(tool), plain, overrides, agent=True), report, cancellation)
-        if limit is None or limit <= 1 or not agent_text.is_larger(answered.document, LARGEST):
-            return _answered(tool, answered)
-        limit = limit // 2
-        plain["limit"] = limit
+        shown = _answered(tool, answered)
+        fewer = _fewer(tool, shown, chosen=chosen) if "limit" in plain else None
+        if fewer is None:
+            return shown
+        plain["limit"] = fewer
 
 
-def _limit(tool: Tool, arguments: Mapping[str, object]) -> int | None:
-    """How many a page would hold, where the tool has pages of so many."""
-    if not any(one.name == "limit" for one in tool.arguments):
+def _usual_limit(tool: Tool) -> int | None:
+    """How many a page holds where nobody says, of a tool that has pages of so many."""
+    usual = [one.narrow.get("default") for one in tool.arguments if one.name == "limit"]
+    return usual[0] if usual and isinstance(usual[0], int) else None
+
+
+def _fewer(tool: Tool, answer: ToolAnswer, *, chosen: bool) -> int | None:
+    """How many to ask for instead, where the page is too long; None where it may stay."""
+    listed = answer.document.get("entries", answer.document.get("conversations"))
+    if answer.is_error or not isinstance(listed, list) or len(listed) < 2:
         return None
-    given = arguments.get("limit")
-    return given if isinstance(given, int) else 10
+    if agent_text.is_larger(answer.document, LARGEST):
+        return len(listed) // 2
+    size = agent_text.weight(answer.text)
+    if chosen or tool.operation not in _LISTS or size <= READABLE:
+        return None
+    return max(1, min(len(listed) - 1, len(listed) * READABLE // size))
 
 
 def _answered(tool: Tool | None, answered: Answered) -> ToolAnswer:

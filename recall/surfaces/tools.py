@@ -69,6 +69,7 @@ def operation_of(tool: Tool) -> Operation:
 
 _CURSOR = Argument("cursor", "next_cursor of the page before, unchanged; all other arguments as they were.")
 _LIMIT = {"minimum": 1, "maximum": 50, "default": 10}
+_AT_MOST = "How many on a page; without it a page also ends where it would be long to read."
 _TEXT = {"type": "string", "minLength": 1, "maxLength": 200}
 _TIME = (
     Argument("days", "Only entries of the last N times 24 hours. Not together with from or to."),
@@ -131,7 +132,7 @@ TOOLS: tuple[Tool, ...] = (
             *_SCOPE,
             *_TIME,
             _CURSOR,
-            Argument("limit", "How many on a page.", narrow=_LIMIT),
+            Argument("limit", _AT_MOST, narrow=_LIMIT),
         ),
     ),
     Tool(
@@ -147,7 +148,7 @@ TOOLS: tuple[Tool, ...] = (
             Argument("state", "Only those in this state; new, changed and grown ones could be indexed."),
             Argument("project", "Only those of this project: p_…, its name, or . for the current one."),
             _CURSOR,
-            Argument("limit", "How many on a page.", narrow=_LIMIT),
+            Argument("limit", _AT_MOST, narrow={**_LIMIT, "default": 20}),
         ),
     ),
     Tool(

@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sessions.mkdir(parents=True)
         for log in sorted((ROOT / "fixtures" / "coding").rglob("sources/*.jsonl")):
             shutil.copy(log, sessions / f"2026-03-14T15-09-26-535Z_019cea52-77a7-7cc3-9d2e-{log.name}")
-        for row in _call("conversations", limit=50).document["conversations"]:  # type: ignore[attr-defined]
+        for row in _listed(_call("conversations", limit=50)):
             _call("index", file=row["source"])
     return folder
 

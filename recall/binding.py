@@ -8,13 +8,12 @@ moves a conversation out of a project; `bind` and `adopt` bring those in that ha
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall import folders, scope
+from recall import folders, project_names, scope
 from recall.errors import ArgumentError, StateError
 from recall.folders import Folder
 from recall.hashing import derived_id
@@ -28,7 +27,6 @@ from recall.hosts.place import (
     sighting,
 )
 from recall.index import placed, projects
-from recall.index.consent import UNPLACED
 from recall.index.database import ensure_profile, profile_number
 from recall.index.projects import Binding, Project
 from recall.index.publish import bump_generation
@@ -37,7 +35,6 @@ from recall.scope import Here
 from recall.settings import Settings
 from recall.timewindow import iso
 
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # or turns the direction
 _DIRECTORY = "a folder"
 
 
@@ -210,13 +207,12 @@ def _project_for(
 
 def check_name(name: str, every: Sequence[Project], *, but: int | None = None) -> str:
     """The name as it is stored. Raises ArgumentError `usage`, `name_taken`."""
-    shown = " ".join(name.split())
-    means_else = shown.startswith(("p_", "git:")) or shown.casefold() in (".", UNPLACED)
-    if not 1 <= len(shown) <= 100 or means_else or _UNSEEN.search(shown):
+    shown = project_names.spelled(name)
+    if not project_names.fits(shown):
         hint = (
             "use 1 to 100 characters that can be seen, and nothing that means something else where a project is named"
         )
-        raise ArgumentError("usage", f"A project cannot be called {name!r}", hint)
+        raise ArgumentError("usage", f"A project cannot be called {name[: project_names.LONGEST]!r}", hint)
     for project in every:
         if not project.archived and project.project_no != but and project.name.casefold() == shown.casefold():
             message = f"A project is called {shown!r} already"
@@ -272,7 +268,9 @@ def _target(settings: Settings, here: Here, folder: str | None, *, refuse: bool 
         raise ArgumentError("bind_refused", f"{argument!r} is no absolute folder", f"name {_DIRECTORY}")
     there = is_here(given) and os.path.isdir(argument)
     path = os.path.realpath(argument) if there else argument
-    if not (folders.is_text(argument) and folders.is_text(path)):
+    # What a command line cannot decode arrives with the sign for that.
+    unreadable = "\ufffd" in argument and not there
+    if unreadable or not (folders.is_text(argument) and folders.is_text(path)):
         raise ArgumentError("bind_refused", "the folder's name is no text in UTF-8", "give it another name first")
     real = folders.parse(path) or given
     for each in (given, real) if refuse else ():
@@ -301,7 +299,7 @@ def _refuse_other(target: _Target, project: Project) -> None:
 
 
 def _refuse_other_name(target: _Target, project: Project, name: str | None) -> None:
-    if name is not None and " ".join(name.split()).casefold() != project.name.casefold():
+    if name is not None and project_names.spelled(name).casefold() != project.name.casefold():
         message = f"{target.path} belongs to project {project.name!r}, which has its name"
         raise ArgumentError("bind_refused", message, f"`project rename {project.project_id} NAME` gives it another")
 

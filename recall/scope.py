@@ -11,6 +11,7 @@ import os
 import sqlite3
 from dataclasses import dataclass, replace
 
+from recall import project_names
 from recall.errors import ArgumentError
 from recall.hosts.place import NOWHERE, Place, git_group, place_of
 from recall.index import catalogue, projects, reads
@@ -147,7 +148,7 @@ def find(connection: sqlite3.Connection, profile_no: int, name: str, here: Here)
         return current
     found = projects.named(connection, profile_no, name)
     if not found:
-        message = f"There is no project {name!r} in this profile"
+        message = f"There is no project {name[: project_names.LONGEST]!r} in this profile"
         hint = "`history-recall project list` lists them"
         raise ArgumentError("unknown_project", message, hint, {"project_id": name})
     if len(found) > 1:
@@ -176,7 +177,7 @@ def _named(
 
 def _group(here: Here, path: str) -> Scope:
     folder = os.path.join(here.cwd or os.getcwd(), os.path.expanduser(path or "."))
-    group = git_group(os.path.realpath(folder))
+    group = git_group(os.path.realpath(folder)) if os.path.isdir(folder) else None
     if group is None:
         message = f"{folder} is in no git repository"
         raise ArgumentError("unknown_project", message, "name a folder of a repository: git:PATH")

@@ -11,9 +11,10 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from recall import project_names
 from recall.hashing import canonical_json, derived_id
 
-ALL, UNPLACED = "all", "none"
+ALL, UNPLACED = "all", project_names.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from recall import project_names
 from recall.hashing import derived_id
 from recall.hosts.place import Sighting
 from recall.index.attribution import Belonging, FolderBinding, Known
@@ -65,8 +66,9 @@ def create(connection: sqlite3.Connection, profile_no: int, name: str, marker: s
 
 
 def free_name(name: str, every: Sequence[Project]) -> str:
-    """A name for a new project, with a number where another live one has it."""
+    """A name for a new project, near to one that nobody chose; with a number where another live one has it."""
     taken = {project.name.casefold() for project in every if not project.archived}
+    name = project_names.proper(name)
     found, number = name, 2
     while found.casefold() in taken:
         found, number = f"{name} {number}", number + 1
@@ -87,8 +89,9 @@ def by_number(connection: sqlite3.Connection, project_no: int) -> Project:
 def named(connection: sqlite3.Connection, profile_no: int, name: str) -> list[Project]:
     """The projects with that id, or else with that name (case aside); of these a live one hides archived ones."""
     every = all_of(connection, profile_no)
+    folded = project_names.spelled(name).casefold()
     by_id = [project for project in every if project.project_id == name]
-    by_name = [project for project in every if project.name.casefold() == name.casefold()]
+    by_name = [project for project in every if project_names.spelled(project.name).casefold() == folded]
     return by_id or [project for project in by_name if not project.archived] or by_name
 
 

@@ -39,6 +39,7 @@ FLOORS: dict[str, int] = {
     "recall.prompts": 1,
     "recall.folders": 1,
     "recall.mentions": 1,
+    "recall.project_names": 1,
     # 2 hosts
     "recall.hosts.*": 2,
     # 3 index

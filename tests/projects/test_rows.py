@@ -173,6 +173,38 @@ def test_what_comes_from_a_moved_conversation_is_where_that_one_is(person: Perso
     assert person.places() == {"root": (q, "moved"), "other": (p, "marker")} | came
 
 
+@pytest.mark.parametrize("project", ["Quince", ""])
+def test_what_was_indexed_before_its_conversation_goes_where_that_was_put(
+    person: Person, two: tuple[str, str], project: str
+) -> None:
+    """Subagents of subagents as well, and also out of every project; what the user moved by itself stays."""
+    cwd = str(person.folder("p"))
+    for identity, of in (("child", "root"), ("grandchild", "child"), ("other", "root")):
+        session = {"parent_session_id": of, "model_config": f'{{"_delegate_from": "{of}"}}'}
+        hermes_session(person.home, identity, cwd=cwd, **session)
+    person.index()
+    assert {place for place, _ in person.places().values()} == {two[0]}
+    person.done("project", "move", "hermes:other", two[0])
+    person.done("project", "move", "hermes:root", project, "--current", "hermes:root")
+    hermes_session(person.home, "root", cwd=cwd)
+    person.index()
+    number = two[1] if project else None
+    came = dict.fromkeys(("child", "grandchild"), (number, "inherited"))
+    assert person.places() == came | {"root": (number, "moved"), "other": (two[0], "moved")}
+
+
+def test_a_fork_that_names_the_log_of_a_conversation_in_no_project_is_in_none(
+    person: Person, two: tuple[str, str]
+) -> None:
+    """Pi names the file that it forked; that it was moved out of every project is a place as well."""
+    path = person.talks("inp00001", person.folder("p"), "gearbox")
+    person.index()
+    person.done("project", "move", "pi:inp00001", "")
+    person.talks("fork0001", person.folder("p"), "rudder", parentSession=str(path))
+    person.index()
+    assert person.places()["fork0001"] == (None, "inherited")
+
+
 def test_without_the_hosts_own_records_the_repository_still_tells(person: Person) -> None:
     one = a_repository(person.folder("one"))
     bound = person.done("project", "bind", one)

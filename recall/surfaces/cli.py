@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,9 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _main(words)
     except BrokenPipeError:
         code = 0  # the reader of our output went away (`| head`); nothing more can be said to it
-    except OSError:
-        code = 1  # a full disk behind `>`: the work is done, the answer is lost
-    return code if _said(sys.stdout) and _said(sys.stderr, matters=False) else 1
+    except OSError as error:  # a full disk behind `>`: the work is done, the answer is lost
+        code = 1
+        with contextlib.suppress(OSError):
+            click.echo(f"error: the answer could not be written: {error.strerror}", err=True)
+    out, _ = _said(sys.stdout), _said(sys.stderr, matters=False)
+    return code if out else 1
 
 
 def _main(words: list[str]) -> int:
@@ -78,9 +82,18 @@ def _show(asked: Asked, answered: Answered, words: Sequence[str]) -> int:
         click.echo(json_text(answered.document))
     else:
         command = shlex.join(["history-recall", *render.again(words)])
-        if said := render.text(asked.operation.name, answered.document, command):
+        with render.as_wide_as(_columns()):
+            said = render.text(asked.operation.name, answered.document, command)
+        if said:
             click.echo(said)
     return answered.exit_code
+
+
+def _columns() -> int | None:
+    """How wide the terminal is that the answer is shown on; None where it goes elsewhere."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
 
 
 def _said(stream: TextIO | None, *, matters: bool = True) -> bool:

@@ -6,6 +6,7 @@ Parsing runs nothing and prints nothing. The command line and the `/history-reca
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -63,6 +64,9 @@ def parse(words: Sequence[str], program: str = "history-recall") -> Asked:
 def _hint(error: click.UsageError, program: str) -> str:
     path = error.ctx.command_path if error.ctx else program
     unknown = error.option_name if isinstance(error, click.NoSuchOption) else ""
+    group = error.ctx.command if error.ctx else None
+    if isinstance(group, click.Group) and error.message == "Missing command.":
+        return f"{path} {' | '.join(group.commands)}; see `{path} --help`"
     if unknown in _EVERYWHERE:
         return f"it stands behind the whole command: {path} COMMAND … {unknown}"
     if unknown and path.endswith(" search"):
@@ -101,11 +105,13 @@ def _click_parameter(parameter: Parameter) -> click.Parameter:
         kind = click.Choice(parameter.choices)
     elif parameter.type == "number":
         kind = click.IntRange(parameter.minimum, parameter.maximum)
+        kind.name = "number"  # click would call it an integer range where it refuses it
     name = _python_name(parameter)
     if parameter.positional:
         metavar = parameter.name.upper() + ("..." if parameter.many else "")
-        return click.Argument(
-            [name],
+        return _Argument(
+            name,
+            parameter.help,
             type=kind,
             required=parameter.required,
             nargs=-1 if parameter.many else 1,
@@ -135,6 +141,25 @@ def _flag(names: list[str], text: str, show: bool) -> click.Option:
     return click.Option(names, is_flag=True, is_eager=True, expose_value=False, help=text, callback=raised)
 
 
+class _Command(click.Command):
+    """A command whose help says what its arguments are too; not every version of click says that."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        arguments = [one for one in self.params if isinstance(one, _Argument)]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl([(str(one.metavar), one.about) for one in arguments])
+        super().format_options(ctx, formatter)
+
+
+class _Argument(click.Argument):
+    """An argument with a word about it, under a name that no version of click has."""
+
+    def __init__(self, name: str, about: str, **more: Any) -> None:
+        super().__init__([name], **more)
+        self.about = about
+
+
 def _command(operation: Operation) -> click.Command:
     everywhere: list[click.Parameter] = [
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout; progress as JSON lines on stderr."),
@@ -147,7 +172,7 @@ def _command(operation: Operation) -> click.Command:
     def callback(**given: object) -> Asked:
         return _asked(operation, given)
 
-    return click.Command(
+    return _Command(
         operation.name.split()[-1],
         params=[*map(_click_parameter, operation.parameters), *everywhere],
         callback=callback,
@@ -159,7 +184,9 @@ def _command(operation: Operation) -> click.Command:
 
 def _group(name: str, about: str) -> click.Group:
     flags: list[click.Parameter] = [_flag(["-h", "--help"], "Show this message and exit.", show=True)]
-    return click.Group(name, help=about, params=flags, add_help_option=False, no_args_is_help=False)
+    return click.Group(
+        name, help=about, short_help=about.rstrip("."), params=flags, add_help_option=False, no_args_is_help=False
+    )
 
 
 def _build() -> click.Group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.shared import ROOT
+
+NO_SPACE = os.strerror(errno.ENOSPC)
 
 
 def _run(home: Path, command: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -38,7 +41,7 @@ def test_an_answer_that_cannot_be_written_is_a_failure_without_a_traceback(store
         done = _run(store, f"$R {words} >/dev/full 2>&1")
         assert done.returncode in (1, 2)
     done = _run(store, "$R status >/dev/full")
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr.decode()) == (1, f"error: the answer could not be written: {NO_SPACE}\n")
 
 
 def test_a_reader_that_stops_early_is_no_fault(store: Path) -> None:
@@ -70,3 +73,30 @@ def test_settings_that_are_no_text_are_named(store: Path) -> None:
         config.write_text(text)
         done = _run(store, "$R status --json")
         assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (2, "usage")
+
+
+def test_an_answer_is_as_wide_as_the_terminal_and_no_wider(store: Path) -> None:
+    _run(store, "$R index-all")
+    for columns, most in ((60, 60), (200, 100)):
+        done = _run(store, "script -qec '$R browse' /dev/null", COLUMNS=str(columns), TERM="dumb")
+        if done.returncode == 127:
+            pytest.skip("needs the command `script`, for a terminal")
+        folded = [line for line in done.stdout.decode().splitlines() if line.startswith("    ")]
+        assert folded
+        assert max(map(len, folded)) <= most
+        assert max(map(len, folded)) > most - 20
+    piped = _run(store, "$R browse", COLUMNS="60").stdout.decode()
+    assert max(len(line) for line in piped.splitlines() if line.startswith("    ")) > 60
+
+
+def test_help_says_what_each_argument_is(store: Path) -> None:
+    said = _run(store, "$R index --help").stdout.decode()
+    assert "Arguments:\n  FILE  The log, or HOST:ID.\n" in said
+    assert said.count("The log, or HOST:ID.") == 1
+    missing = _run(store, "$R hosts")
+    assert (missing.returncode, missing.stdout) == (2, b"")
+    assert (
+        "history-recall hosts list | install | uninstall; see `history-recall hosts --help`" in missing.stderr.decode()
+    )
+    assert "'abc' is not a valid number." in _run(store, "$R search x --limit abc").stderr.decode()
+    assert "The slash command and the..." not in _run(store, "$R --help", COLUMNS="40").stdout.decode()

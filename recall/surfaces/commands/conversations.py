@@ -66,7 +66,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "sources remove",
-        "Take such an authorisation back. What was indexed stays.",
+        "Take back what `sources add` authorised. What was indexed stays.",
         _sources_remove,
         (Parameter("path", "What was added.", positional=True, required=True),),
     ),

@@ -124,5 +124,10 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("dry_run", "Say what would be written, and write nothing.", "flag"),
         ),
     ),
-    Operation("hosts uninstall", "Take them out again; everything is as it was.", _uninstall, (_HOST,)),
+    Operation(
+        "hosts uninstall",
+        "Take the slash command and the tools out of a host program; everything is as it was.",
+        _uninstall,
+        (_HOST,),
+    ),
 )

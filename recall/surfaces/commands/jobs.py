@@ -38,10 +38,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("jobs list", "List the index runs in the background, the latest first.", _jobs_list),
     Operation(
         "jobs follow",
-        "Wait for the end of such a run, and show what it came to.",
+        "Wait for the end of an index run, and show what it came to.",
         _jobs_follow,
         (_JOB,),
         lambda answer: 0 if _was_done(answer) else 1,
     ),
-    Operation("jobs cancel", "End such a run; the same words go on with it later.", _jobs_cancel, (_JOB,)),
+    Operation("jobs cancel", "End an index run; the same words go on with it later.", _jobs_cancel, (_JOB,)),
 )

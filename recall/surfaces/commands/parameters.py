@@ -15,7 +15,7 @@ TIME = (
     Parameter("to", "Entries before this time."),
 )
 SCOPE = (
-    Parameter("scope", "Everything, the project first, or the project only.", choices=SCOPES),
+    Parameter("scope", "project: it alone; prefer: it first, then the rest; all: everything.", choices=SCOPES),
     Parameter("project", "The project: its id, its name, . for the current one, or git:PATH."),
 )
 

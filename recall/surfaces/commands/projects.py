@@ -192,7 +192,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "project revert",
-        "Undo such a run exactly.",
+        "Undo a run of `project assign` exactly.",
         _revert,
         (Parameter("journal", "Its journal, as `project assign` named it.", positional=True, required=True),),
     ),

@@ -52,7 +52,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("query", "What to look for.", positional=True, required=True, many=True),
             Parameter(
                 "mode",
-                "hybrid: with rewriting (default); keyword: without; semantic: by it alone.",
+                "hybrid: your words and rewrites of them (default); keyword: your words; semantic: the rewrites.",
                 choices=search_request.MODES,
             ),
             *SCOPE,
@@ -60,14 +60,19 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("conversation", "Only in this conversation."),
             Parameter("role", "Only entries of this role; may be repeated.", many=True, choices=search_request.ROLES),
             Parameter(
-                "include", "What is left out by default; may be repeated.", many=True, choices=search_request.INCLUDES
+                "include",
+                "Also find what is left out by default; may be repeated.",
+                many=True,
+                choices=search_request.INCLUDES,
             ),
             *TIME,
             Parameter("exclude", "CONVERSATION or CONVERSATION/ENTRY already seen; may be repeated.", many=True),
             Parameter("sort", "The order of what was found.", choices=search_request.SORTS),
-            Parameter("limit", "How many conversations.", "number", minimum=1, maximum=search_request.MOST),
+            Parameter(
+                "limit", "How many conversations on a page (10).", "number", minimum=1, maximum=search_request.MOST
+            ),
             Parameter("cursor", "The next page, as the page before named it."),
-            Parameter("explain", "Show the parts of each score.", "flag"),
+            Parameter("explain", "Show what each score is made of.", "flag"),
         ),
     ),
 )

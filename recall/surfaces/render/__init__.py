@@ -25,8 +25,10 @@ from recall.surfaces.render import (
     status,
     upkeep,
 )
-from recall.surfaces.render.plain import Answer, Renderers
+from recall.surfaces.render.plain import Answer, Renderers, as_wide_as
 from recall.surfaces.terminal import one_line, visible
+
+__all__ = ["RENDERERS", "again", "as_wide_as", "error", "text"]
 
 RENDERERS: Renderers = {
     **brief.RENDERERS,

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from recall.surfaces.terminal import one_line, visible
 
 Answer = Mapping[str, Any]
 Renderers = Mapping[str, Callable[[Answer], Iterable[str]]]
-_WIDTH = 100
+_WIDEST, _NARROWEST = 100, 40
+_width = ContextVar("width", default=_WIDEST)
+
+
+@contextlib.contextmanager
+def as_wide_as(columns: int | None) -> Iterator[None]:
+    """Lines inside are folded for a terminal of so many columns; None: there is none."""
+    token = _width.set(_WIDEST if columns is None else max(_NARROWEST, min(_WIDEST, columns)))
+    try:
+        yield
+    finally:
+        _width.reset(token)
 
 
 def size(number: int) -> str:
@@ -38,7 +51,7 @@ def wrapped(value: str, indent: str) -> list[str]:
     """Lines of the width that answers have."""
     lines: list[str] = []
     for line in visible(value).split("\n"):
-        lines += textwrap.wrap(line, _WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
+        lines += textwrap.wrap(line, _width.get(), initial_indent=indent, subsequent_indent=indent) or [""]
     return lines
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .redactor import Redactor
 
-RULES_VERSION = 4
+RULES_VERSION = 5
 
 __all__ = ["RULES_VERSION", "Redactor", "redact_text"]
 

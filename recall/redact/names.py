@@ -31,6 +31,7 @@ NAME_ANCHORS = (
     "暗証番号", "シークレット", "認証情報", "合言葉", "비밀번호", "암호", "토큰", "秘钥", "passcode", "verification", "验证码", "recovery", "pfx", "webhook",
     "chave", "chiave", "clé", "llave", "segredo", "secreto", "segreto", "jeton", "geheim", "schlüssel", "schluessel", "sleutel", "klucz",
     "community", "mot de passe", "identifiant", "助记词", "助記詞", "フレーズ", "frase", "фраз", "мнемо", "니모닉", "시드", "シード", "아이디키", "키", "鍵", "秘密", "비밀", "salasana", "パス",
+    "驗證碼", "认证码", "認証コード", "確認コード", "인증번호", "인증코드",
     "parol", "สผ่าน", "كلمة", "סיסמה", "κωδικός", "пасс", "lozinka", "geslo", "parool",
 )  # fmt: skip
 
@@ -142,8 +143,11 @@ _FOREIGN = re.compile(
     r"助记词|助記詞|フレーズ|мнемо|니모닉|パスコード|パスフレーズ|暗号|暗証|密码|密碼|口令|パスワード|暗証番号|合言葉|비밀번호|암호|парол|пасс|hasło|lösenord|şifre|jelszó|mật khẩu|contraseña|คลุม|สผ่าน|كلمة|סיסמה|κωδικός"
 )
 _FOREIGN_TOKEN = re.compile(
-    r"(?:접근|비밀|개인|인증|API\s?)키|シード|시드|秘密|API鍵|アクセスキー|密钥|密鑰|秘钥|私钥|令牌|凭证|憑證|凭据|トークン|秘密鍵|シークレット|認証情報|토큰|токен|ключ|APIキー|キー$|验证码"
+    r"(?:접근|비밀|개인|인증|API\s?)키|シード|시드|秘密|API鍵|アクセスキー|密钥|密鑰|秘钥|私钥|令牌|凭证|憑證|凭据|トークン|秘密鍵|シークレット|認証情報|토큰|токен|ключ|APIキー|キー$"
 )
+
+
+_FOREIGN_CODE = re.compile(r"验证码|驗證碼|认证码|認証コード|確認コード|인증번호|인증코드")
 
 
 @lru_cache(maxsize=8192)
@@ -155,6 +159,8 @@ def judge(name: str) -> Name | None:
             return Name("api-key", 2)
         if _FOREIGN.search(name.lower()):
             return Name("password", 3)
+        if _FOREIGN_CODE.search(name):
+            return Name("otp", 2)
         if _FOREIGN_TOKEN.search(name):
             return Name("secret", 3)
     words = [word.lower() for word in _SPLIT.findall(name)]

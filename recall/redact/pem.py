@@ -28,7 +28,7 @@ _PIECE = re.compile(
     r"[A-Za-z0-9+/=_]{16,}+|[A-Za-z0-9+/]{1,15}=*(?=(?:\\{1,8}[rn]|\r?\n|[\"' ])[^\n]{0,40}-----? ?END)|=[A-Za-z0-9+/]{4}(?![A-Za-z0-9])"
 )
 _HEADER = re.compile(
-    r"(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Charset|Hash|MessageID|Subject)\s?:[^\n\\\"]{0,200}"
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Charset|Hash|MessageID|Subject)\s?:[^\n\\\"]{0,200}(?:\"[^\"\n\\]{0,200}\"(?=[ \t]*\r?\n))?"
 )
 _LAST = re.compile(r"[A-Za-z0-9+/]{1,15}={0,2}(?![A-Za-z0-9+/=\-.,_])")
 _BODY_BEFORE_END = re.compile(

@@ -38,8 +38,8 @@ COMMAND_RULES: tuple[Rule, ...] = (
     _rule(
         "client with -a, -w, -P",
         "password",
-        "redis-cli|ldap|sqlcmd|bcp |zip|ipmitool|snmp|isql|valkey|xfreerdp|keydb|telnet|ftp|tsql",
-        rf"(?:(?:redis-cli|valkey-cli|keydb-cli)\b{_LINE}{{0,300}}?\s(?:-a|--pass)|ldap\w+\b{_LINE}{{0,300}}?\s-w|(?:sqlcmd|bcp|isql|tsql|ipmitool|zip|unzip|ftp)\b{_LINE}{{0,300}}?\s-P|snmp\w+\b{_LINE}{{0,300}}?\s-[AX]|xfreerdp\b{_LINE}{{0,300}}?\s/p:)(?:\s{{1,4}}|(?=['\"\w])|(?<=:)){_ARG}{_WORD}",
+        "redis-cli|ldap|sqlcmd|bcp |zip|ipmitool|snmp|isql|valkey|xfreerdp|keydb|telnet|ftp|tsql|mosquitto_",
+        rf"(?:(?:redis-cli|valkey-cli|keydb-cli)\b{_LINE}{{0,300}}?\s(?:-a|--pass)|ldap\w+\b{_LINE}{{0,300}}?\s-w|(?:sqlcmd|bcp|isql|tsql|ipmitool|zip|unzip|ftp)\b{_LINE}{{0,300}}?\s-P|mosquitto_\w+\b{_LINE}{{0,300}}?\s(?-i:-P)(?=[ \t])|snmp\w+\b{_LINE}{{0,300}}?\s-[AX]|xfreerdp\b{_LINE}{{0,300}}?\s/p:)(?:\s{{1,4}}|(?=['\"\w])|(?<=:)){_ARG}{_WORD}",
         _argument,
     ),
     _rule(
@@ -48,6 +48,21 @@ COMMAND_RULES: tuple[Rule, ...] = (
         "redis-cli|valkey-cli|keydb-cli",
         rf"(?:redis|valkey|keydb)-cli\b{_LINE}{{0,300}}?\s(?:auth|hello\s[23]\sauth)\s{{1,4}}(?:{_ARG}[\w.\-]{{1,40}}(?:\\{{0,3}}[\"'])?\s{{1,4}}(?=[^\s|;&-]))?{_ARG}{_WORD}",
         lambda v: _argument(v) and (has_digit(v) or mixed(v)),
+    ),
+    _rule(
+        "value of a registry",
+        "password",
+        "reg add|reg.exe add|new-itemproperty|set-itemproperty",
+        rf"(?:reg(?:\.exe)?\sadd\s{_LINE}{{1,200}}?\s/v\s{{1,4}}[\"']?[\w.\-]{{0,40}}(?:passw(?:or)?d|pwd|secret|token|passphrase)\w{{0,20}}[\"']?\s{_LINE}{{0,80}}?/d\s{{1,4}}"
+        rf"|(?:new|set)-itemproperty\s{_LINE}{{1,200}}?-name\s{{1,4}}[\"']?[\w.\-]{{0,40}}(?:passw(?:or)?d|pwd|secret|token|passphrase)\w{{0,20}}[\"']?\s{_LINE}{{0,80}}?-value\s{{1,4}}){_ARG}{_WORD}",
+        lambda v: _argument(v) and not v.isdigit(),
+    ),
+    _rule(
+        "login of a scanner",
+        "token",
+        "sonar.login|sonar.token",
+        rf"sonar\.(?:login|token)\s?=\s?{_ARG}(?P<v>[0-9A-Za-z_]{{20,200}})",
+        _argument,
     ),
     _rule("openssl phrase", "password", "pass:", rf"(?<![\w\-])pass:{_ARG}{_WORD}", lambda v: _argument(v)),
     _rule(

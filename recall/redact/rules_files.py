@@ -155,4 +155,42 @@ FILE_RULES: tuple[Rule, ...] = (
         rf"(?:incorrect|invalid|unknown|wrong|bad|rejected)\s(?:\w{{1,20}}\s){{0,2}}?(?:key|token|password|secret|credentials?)\s?(?:provided|given|supplied|used|value|id)?\s?[:=(]\s?(?:{QUOTE})?(?P<v>{_END}{{8,400}})",
         lambda v: looks_secret(v.rstrip(".,)")) and has_digit(v) and not is_public_id(v) and not is_reference(v, False),
     ),
+    _rule(
+        "key of a signer",
+        "secret",
+        "jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(|createhmac(|createcipheriv(|createdecipheriv(|hmac.new(|fernet(|urlsafetimedserializer(|cookieparser(|.signwith(|hmac.digest(|hash_hmac(",
+        r"(?:jwt\.(?:sign|verify|encode|decode)\((?:[^\n\"'`(){}]{1,80}|\{[^\n{}]{0,200}\}),\s?|create(?:hmac|(?:de)?cipheriv)\(\s?[\"'`][\w\-]{1,30}[\"'`],\s?"
+        r"|hash_hmac\(\s?[\"'][\w\-]{1,30}[\"'],\s?[^\n\"',]{1,80},\s?|(?:hmac\.(?:new|digest)|fernet|urlsafetimedserializer|cookieparser|\.signwith)\(\s?)"
+        r"(?:[bru]{1,2}(?=[\"'])|buffer\.from\(\s?)?(?P<q>[\"'`])(?P<v>(?:(?!(?P=q))[^\s\\]){8,400})(?P=q)",
+        lambda v: _value(v) and (has_digit(v) or _shape(v)),
+    ),
+    _rule(
+        "login of a telephone",
+        "url-password",
+        "sip:|sips:",
+        r"(?<![\w.\-])sips?:[\w.\-+]{1,60}:(?P<v>[^\s:@/\"'<>]{3,100})@(?=[\w\[])",
+        _value,
+    ),
+    _rule(
+        "key of a weather service",
+        "url-token",
+        "openweathermap.org",
+        r"openweathermap\.org/[^\s\"'`<>]{0,300}?[?&]appid=(?P<v>[0-9a-f]{32})(?![0-9a-f])",
+        None,
+    ),
+    _rule(
+        "token of a package source",
+        "token",
+        'github-oauth|gitlab-oauth|gitlab-token|forgejo-token|bearer"',
+        r"(?:git(?:hub|lab)-(?:oauth|token)|forgejo-token|bearer)\\?\"\s{0,4}:\s{0,4}\{(?:[^{}]{0,400}?,)?\s{0,40}\\?\"[\w\-]{1,60}(?:\.[\w\-]{1,60}){1,5}(?::\d{1,5})?\\?\"\s{0,4}:\s{0,4}\\?\"(?P<v>[^\s\"\\]{16,400})",
+        lambda v: not is_reference(v, True),
+    ),
+    _rule(
+        "login with a pair",
+        "password",
+        "登录|登陆|登錄|ログイン|로그인",
+        r"(?<![A-Za-z0-9_.@\-/])[A-Za-z0-9_.@\-]{1,16}\s?/\s?(?P<v>[^\s/，。、\"'`\u3040-\u9fff\uac00-\ud7a3]{6,24})\s?(?:来|去|で|로|으로)?\s?(?:登录|登陆|登錄|ログイン|로그인)",
+        lambda v: _value(v) and has_digit(v) and has_letter(v),
+        40,
+    ),
 )

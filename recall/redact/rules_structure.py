@@ -100,7 +100,9 @@ SYNTAXES: tuple[Syntax, ...] = (
     Syntax(
         "fallback, quoted",
         "os",
-        _join(rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"),
+        _join(
+            rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:[\"'`][\w.\-]{{1,40}}[\"'`][^\n\"'`]{{0,20}}?)?(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"
+        ),
         "sign",
     ),
     Syntax("fallback beside its name", "os", _join(rf"\s{{0,4}}(?:\|\||\?\?|\bor\b|\?:)\s{{0,4}}{_OPENING}"), "sign"),
@@ -325,19 +327,31 @@ _OF = (
 )
 _BE = (
     r"is|was|are|should\sbe|will\sbe|must\sbe|would\sbe|might\sbe|ist|lautet|war|wäre|est|était|es|era|é|è|är|er|to|это|jest|to\sjest|быть|becomes|became|being|equals|reads|"
-    r"(?:is\s|was\s|has\sbeen\s|been\s|got\s|now\s)?(?:set|changed|reset|rotated|updated|switched)\s(?:to|as)|sarà|sera|será|devient|wird|lautete|staat\sop|heißt|ska\svara"
+    r"(?:is\s|was\s|has\sbeen\s|been\s|got\s|now\s)?(?:set|changed|reset|rotated|updated|switched)\s(?:to|as|from)|là|هي|هو|היא|הוא|คือ|sarà|sera|será|devient|wird|lautete|staat\sop|heißt|ska\svara"
 )
 _NOW = r"(?:(?:now|still|just|simply|actually|currently|literally|also|probably|jetzt|noch|nun|ahora|maintenant|toujours|encore|agora|ora|adesso|теперь)\s)?"
 _VERB = (
-    rf"(?:\s(?:(?:is|was|has\sbeen)\s(?:now\s)?(?:set|changed|reset|rotated|updated)\sto|{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|›|❯|»|- )\s?|"
+    rf"(?:\s(?:(?:is|was|has\sbeen)\s(?:now\s)?(?:set|changed|reset|rotated|updated)\s(?:to|from)|{_BE})(?:\s{_NOW}(?::\s?)?|\s?[:=]\s?)|’s\s|'s\s|\s?(?:=|:|->|=>|→|⇒|–|—|›|❯|»|- )\s?|"
+    r"\s?は(?:こちら|これ|以下|次)(?:です|の通り|のとおり)?\s?[:、。]?\s{0,2}|\s?(?:如下|在这里?|在這裡?|是这个|是這個)\s?[:,]\s{0,2}|"
     r"\s?(?:を|は|が|で)?(?:使って|つかって|使用して|入力して|設定して|試して|ログインして)(?:ください|下さい|みて)?\s?[:、]?\s?|"
     r"(?:를|을|로)?\s?(?:사용하세요|쓰세요|사용해\s?주세요|입력하세요)\s?[::]?\s?|"
     r"\s?(?:已经|已|现在|現在|暂时|目前|应该|應該|可能|还|還|仍|依然|依旧)?(?:用的是|使用|用|是|为|為|就是|設定為|设置为|设为|设成|设定为|改成了?|改为|換成|换成|等于|叫|は、?|が|を|이|가|는|은|를|을)(?:了|：)?\s?:?\s?|"
-    r"\s\((?=[^()\s]{1,200}\))|\s-\s|,\s(?=[^\s,]{0,40}[0-9!@#$%^&*][^\s,]{0,100},\s)|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
+    r"\s?[\[【](?=[0-9]{4,8}[\]】])|\s\((?=[^()\s]{1,200}\))|\s-\s|,\s(?=[^\s,]{0,40}[0-9!@#$%^&*][^\s,]{0,100},\s)|\s?<(?=[^<>\s]{6,400}>(?!\w)))"
 )
-_WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso)){0,2}"
+_WHICH = r"(?:\s(?:d')?(?:API|privée?|privad[ao]|privat[ao]|secrètes?|secret[ao]|segret[ao]|secrete?|TOTP|OTP|2FA|MFA|SSH|AWS|OAuth|bot|provided|given|supplied|used|below|here|again|value|string|itself|accès|acceso|accesso|acesso|المرور|السر)){0,2}"
 FIRST_WORDS = _OF + _BE + _NOW + _VERB + _WHICH
 SENTENCE = re.compile(rf"(?:\*\*|__|{QUOTE})?{_WHICH}{_OF}{_WHICH}{_VERB}(?:(?:\*\*|__)\s?)?(?P<q>{QUOTE})?", re.I)
+# What was changed from one value to another; the first of them stands behind a verb of its own.
+FROM_TO = re.compile(
+    rf"{_OF}(?:\s(?:is|was|has\sbeen|been|got|now))?\s(?:set|changed|reset|rotated|updated|switched)\sfrom\s[^\n]{{1,80}}?\sto\s(?P<q>{QUOTE})?",
+    re.I,
+)
+# A clause between the name and its value, or a fence: then only what can be nothing but a token is one.
+LATER = re.compile(
+    rf"(?:(?: \([^()\n]{{1,60}}\)|, [^\n:]{{1,60}}|(?: [\w'’]{{1,15}}){{1,6}}?(?: \([^()\n]{{1,60}}\))?)(?::[ \t]{{0,2}}(?:\r?\n){{0,2}}|[ ](?:is|was):?[ ])|"
+    rf":?[ \t]*(?:\r?\n){{1,2}}```\w{{0,12}}\r?\n)(?P<q>{QUOTE})?(?=[\w+/=.\-]{{20,400}}(?![\w+/=\-]))",
+    re.I,
+)
 BESIDE = re.compile(rf"(?:\sAPI)?(?:[ \t]|[ \t]\((?=[^()\s]{{1,200}}\)))(?P<q>{QUOTE})?", re.I)
 GLUED = re.compile(rf"\s?(?P<q>{QUOTE})?")
 
@@ -348,7 +362,7 @@ PHRASE = re.compile(
 )
 BEHIND = re.compile(
     r"(?:(?:^|[\s\"'`(])(?P<v>[^\s\"'`()]{5,200})[\"'`]?\s(?:as|is|was)\s(?:(?:the|my|our|your|its|a|an)\s)?(?:\w{1,20}\s){0,2}"
-    r"|(?:^|\s)(?:is|was|isn't)\s[\"'`]?(?P<v2>[^\s\"'`()]{5,200})[\"'`]?\s(?:(?:still|really|not|even)\s)?(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}"
+    r"|(?:^|\s)(?:is|was|isn't)\s[\"'`]?(?P<v2>[^\s\"'`()]{5,200})[\"'`]?[^\S\n](?:(?:still|really|not|even)\s)?(?:the|my|our|your|its|a|an)\s(?:\w{1,20}\s){0,2}"
     r"|(?:^|[\s用以把将「“])(?P<v4>[A-Za-z0-9_\-!@#$%^&*+.=~]{5,200})[」”]?\s?(?:作为|做|当|當|作為|当作|を|当成)\s?(?:\w{0,6}的)?$"
     r"|(?:^|[\s\"'`])(?P<v3>[^\s\"'`()]{5,200})[\"'`]?\s\((?:\w{1,12}\s){0,2})$",
     re.I,

@@ -26,6 +26,7 @@ _ENV_LINE = at_lines(
     r"[ \t>+]{0,8}(?:\d{1,6}[\t:]\s?)?(?:export\s|set\s|declare -x\s)?(?P<name>[A-Z][A-Z0-9_]{2,60})=[\"']?(?P<v>[^\s\"'#]{12,2000})[\"']?[ \t]*\r?$"
 )
 _ENV_SIGNS = (".env", "printenv", "$ env", "env_file", "dotenv")
+_OPTIONS = re.compile(r"(?:(?:^|[,;])[a-z][a-z_]{1,40}[:=](?:\d{1,9}|true|false|on|off|yes|no)){1,20}")
 _PLAIN_NAME = re.compile(
     r"(?i)(?:^|_)(?:commit|sha|sha1|sha256|hash|rev|ref|revision|digest|checksum|etag|version|uuid|guid|path|dir|url|uri|host|hostname|image|build|run|trace|span|request|home|lang|shell|term|user|pwd|date|time|tag|branch|arn|region|name|email|public|addr|address|bucket|model|file|integrity|fingerprint)(?:_|$|\d)"
 )
@@ -177,6 +178,7 @@ def _environment(text: str) -> Iterator[Span]:
         random = len(value) >= 16 and has_digit(value) and has_letter(value) and entropy(value[:200]) > 2.9
         address = value.startswith("/") or "://" in value or value.count("/") > 1
         public = _PLAIN_NAME.search(line.group("name")) is not None or is_public_id(value) or is_reference(value, False)
+        public = public or _OPTIONS.fullmatch(value) is not None
         if random and not address and not public:
             yield Span(line.start("v"), line.end("v"), "env-value", WEIGHT)
 

@@ -73,6 +73,11 @@ def test_what_only_looks_so_stays(text: str) -> None:
     assert redact_text(text) == text
 
 
+def test_options_among_the_lines_of_an_environment_stay() -> None:
+    text = "$ env\nHOME=/root\nPATH=/bin\nMALLOC_CONF=dirty_decay_ms:0,muzzy_decay_ms:0\nLANG=C\nTERM=xterm\n"
+    assert redact_text(text) == text
+
+
 def test_lines_that_follow_each_other_say_nothing_about_each_other() -> None:
     text = "\n".join(HARMLESS)
     assert redact_text(text) == text

@@ -16,10 +16,10 @@ from recall import cursor as cursors
 from recall import scope as scopes
 from recall.candidates import Candidates
 from recall.found import Found
-from recall.index import hits, reads
+from recall.index import hits, reads, spellings
 from recall.index.database import Database, profile_number
 from recall.index.filters import Filters
-from recall.query import Query
+from recall.query import Query, telling
 from recall.ranking import Hit
 from recall.redact import redact_text
 from recall.rewriting import NO_REWRITER, NOT_ASKED, Rewriter, Rewriting
@@ -98,7 +98,9 @@ def search(
         belongs = scopes.belongs_of(connection, number, scope)
         shown = Found(connection, request, found.queries, source_state, resume, belongs, found.replaced)
         in_scope = hits.in_scope(connection, filters)
-        untimed = request.window.left_out(hits.untimed(connection, filters, LEFT_OUT)) if request.window else ""
+        said = [_message(request, rewriting, found, scope, filters, in_scope), _meant(connection, filters, found)]
+        if request.window:
+            said.append(request.window.left_out(hits.untimed(connection, filters, LEFT_OUT)))
         next_cursor = None if last is None else cursors.encode([last], question, stamp)
         return _answer(
             request,
@@ -107,7 +109,7 @@ def search(
             conversations=[shown.conversation(group) for group in page],
             in_scope=in_scope,
             coverage=_coverage(found.bounded, hits.waiting(connection, number)),
-            message=" ".join(filter(None, (_message(request, rewriting, found, scope, filters, in_scope), untimed))),
+            message=" ".join(filter(None, said)),
             left_out=found.left_out,
             next_cursor=next_cursor,
         )
@@ -196,6 +198,15 @@ def _message(
         entries = "1 entry was" if found.left_out == 1 else f"{found.left_out} entries were"
         said.append(f"{entries} left out: edited or undone in the source since. Index it again.")
     return " ".join(said)
+
+
+def _meant(connection: sqlite3.Connection, filters: Filters, found: Candidates) -> str:
+    """Words that may have been meant, where nothing was found by what was typed. They are never looked for unasked."""
+    if found.damaged or any({"keyword", "literal"} & set(hit.found_by) for hit in found.hits):
+        return ""
+    typed = [word for query in found.queries for word in telling(query.text.split())]
+    pairs = spellings.meant(connection, filters, typed).items()
+    return f"— did you mean {', '.join(f'{meant} (for {word})' for word, meant in pairs)}?" if pairs else ""
 
 
 def _words(query: Query) -> list[str]:

@@ -191,6 +191,57 @@ def test_what_was_indexed_before_its_conversation_goes_where_that_was_put(
     number = two[1] if project else None
     came = dict.fromkeys(("child", "grandchild"), (number, "inherited"))
     assert person.places() == came | {"root": (number, "moved"), "other": (two[0], "moved")}
+    person.done("project", "move", "hermes:root", two[0])
+    person.done("project", "move", "hermes:root", project)
+    assert person.places() == came | {"root": (number, "moved"), "other": (two[0], "moved")}
+
+
+def test_pages_of_before_a_move_are_not_gone_on_with(person: Person, two: tuple[str, str]) -> None:
+    """What stood on the next page may be elsewhere now."""
+    for number in range(3):
+        person.talks(f"inp0000{number}", person.folder("p"), "gearbox")
+    person.index()
+    asked = ("search", "gearbox", "--project", two[0], "--limit", "1")
+    cursor = person.done(*asked)["next_cursor"]
+    assert person.done(*asked, "--cursor", cursor)["conversations"]
+    person.done("project", "move", "pi:inp00001", two[1])
+    assert person.refused(*asked, "--cursor", cursor) == "stale_cursor"
+
+
+def test_who_ran_in_a_nearer_folder_is_not_brought_into_the_project_of_one_above(person: Person) -> None:
+    inner, outer = person.folder("mono", "pkg"), person.folder("mono")
+    person.talks("pi000001", inner, "gearbox")
+    person.talks("pi000002", outer, "gearbox")
+    person.index()
+    package = person.done("project", "create", "Package")["project_id"]
+    person.done("project", "rebind", package, inner, "--no-marker")  # which moves nobody
+    whole = person.done("project", "bind", outer, "--no-marker")
+    assert whole["conversations"] == 1
+    assert person.places() == {"pi000001": (None, "none"), "pi000002": (whole["project_id"], "folder")}
+
+
+def test_a_name_is_that_of_the_live_project(person: Person, two: tuple[str, str]) -> None:
+    person.done("project", "archive", "Pine")
+    assert person.done("search", "x", "--project", "Pine")["project"] == two[0]  # nobody else is called so
+    other = person.done("project", "create", "Pine")["project_id"]
+    assert person.done("search", "x", "--project", "Pine")["project"] == other
+    assert person.refused("project", "archive", two[0], "--undo") == "name_taken"
+
+
+def test_a_worktree_that_is_bound_as_another_project_takes_the_repository_from_none(person: Person) -> None:
+    one = a_repository(person.folder("one"))
+    tree, third = a_worktree(one, person.folder("tree")), a_worktree(one, person.folder("third"))
+    first = person.done("project", "bind", one, "--no-marker")
+    second = person.done("project", "bind", tree, "--no-marker")
+    assert (first["git_group"] is None, second["git_group"]) == (False, None)
+    for identity, folder in (("pi000001", one), ("pi000002", tree), ("pi000003", third)):
+        person.talks(identity, folder, "gearbox")
+    person.index()
+    assert {name: project for name, (project, _) in person.places().items()} == {
+        "pi000001": first["project_id"],
+        "pi000002": second["project_id"],
+        "pi000003": first["project_id"],
+    }
 
 
 def test_a_fork_that_names_the_log_of_a_conversation_in_no_project_is_in_none(

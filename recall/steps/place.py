@@ -72,7 +72,7 @@ async def place(
 
     `findings`: what earlier conversations found, for the question which of two replaces the other. It is asked with the
     last page, and only where an earlier finding speaks of the same things; so it costs no request of its own, but for
-    one where topics fill that page. What finds no room even then is counted in `Placement.uncompared`.
+    one where topics leave hardly any room there. What finds none even then is counted in `Placement.uncompared`.
     Raises ModelError or StateError; pages that were answered before that are cached.
     """
     if not analysis.facets:
@@ -162,9 +162,9 @@ async def _through(
     page = layout.pages[-1]
     visible = _visible(page, carried)
     compared = compare(visible, pages.content(facets, page, carried, layout.detail))
-    if compared.left_out and not compared and (len(layout.pages) > 1 or len(page) > pages.MOST_CARRIED):
+    if compared.crowded and (len(layout.pages) > 1 or len(page) > pages.MOST_CARRIED):
         # Topics fill the last page: what came close goes on to one more, where there is room for findings. Where all
-        # of them would go on, it would be as full; where some pairs have room, the likeliest are among them.
+        # of them would go on, it would be as full.
         carried, page = await shortlisted(page, carried), ()
         visible = _visible(page, carried)
         compared = compare(visible, pages.content(facets, page, carried, layout.detail))

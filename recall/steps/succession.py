@@ -20,6 +20,7 @@ from recall.steps.evidence import TextOf, locate
 from recall.types import Facet, Finding, StoredFinding, Succession
 
 MOST = 8  # stored findings that are shown, and own ones
+_ENOUGH = MOST // 2  # of stored ones: the pair that counts is among the likeliest few, and seldom the very first
 MOST_CHARS = 200  # of a statement, and of a quote
 MOST_BYTES = 2 * MOST * (2 * MOST_CHARS * 4 + 200)
 _TELLING_CHARS, _SHARED = 4, 2  # a word of so many characters tells something; so many have to be shared
@@ -69,6 +70,11 @@ class Compared:
 
     def __bool__(self) -> bool:
         return bool(self.own and self.stored)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether hardly any pair found room."""
+        return self.left_out > 0 and len(self.stored) < _ENOUGH
 
     def blocks(self) -> list[Block]:
         """As a model sees it."""

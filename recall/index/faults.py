@@ -40,6 +40,13 @@ def as_state_error(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> Sta
         return stopped()
     if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and _is_full(path)):
         return StateError("disk_full", f"No space left while writing the index at {path}", "free some space", data)
+    # Both stand in no other tables than those of the text index: a row of ours says which constraint of it failed.
+    if name == "SQLITE_CORRUPT_VTAB" or (name == "SQLITE_CONSTRAINT" and text == "constraint failed"):
+        message = f"The text index in {path} is damaged: {text}"
+        hint = (
+            "run `history-recall doctor --rebuild-text-index`: it is made again from the stored text, nothing is lost"
+        )
+        return StateError("index_damaged", message, hint, data)
     # sqlite3 decodes names and messages of its own, which stand in the file as well.
     undecodable = isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in text
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text or undecodable:

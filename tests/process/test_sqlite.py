@@ -64,6 +64,11 @@ def test_damage_in_the_text_index_is_named_and_healed(world: World, damage: str,
     assert "damaged" in ran.answer["message"]
     assert "doctor --rebuild-text-index" in ran.answer["message"]
     number = expected["5e551011-heron"]["conversation"][0][0]
+    if damage in ("structure-zeroed", "blob-overwritten", "structure-gone"):
+        forgetting = world.run("forget", number)  # its words cannot be taken out of what is damaged
+        assert (forgetting.code, forgetting.error["code"]) == (1, "index_damaged")
+        assert "doctor" in forgetting.error["hint"]
+        assert visible(world) == expected
     assert world.done("read", number)["fragments"]
     assert world.done("browse")["entries"]
 

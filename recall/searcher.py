@@ -88,10 +88,7 @@ def search(
         changed = None if lost is None else _in_changed(source_state, lost)
         found = Candidates(connection, filters, request, scope, rewriting=rewriting, lost=changed)
         stamp, question = reads.generation(connection, number), [*request.question(), scope.used, scope.project]
-        first = 0
-        if request.cursor is not None:
-            place = cursors.decode(request.cursor, question, stamp)
-            first = cursors.whole_number(place[0] if len(place) == 1 else None)
+        first = _first(request.cursor, question, stamp)
         if request.mode != "semantic" or rewriting.done:
             found.run()
         page, last = found.page(first)
@@ -113,6 +110,14 @@ def search(
             left_out=found.left_out,
             next_cursor=next_cursor,
         )
+
+
+def _first(cursor: str | None, question: Sequence[object], stamp: int) -> int:
+    """Which conversation the page begins with."""
+    if cursor is None:
+        return 0
+    place = cursors.decode(cursor, question, stamp)
+    return cursors.whole_number(place[0] if len(place) == 1 else None)
 
 
 def _rewritten(
@@ -202,7 +207,7 @@ def _message(
 
 def _meant(connection: sqlite3.Connection, filters: Filters, found: Candidates) -> str:
     """Words that may have been meant, where nothing was found by what was typed. They are never looked for unasked."""
-    if found.damaged or any({"keyword", "literal"} & set(hit.found_by) for hit in found.hits):
+    if found.damaged or any(hit.has_words for hit in found.hits):
         return ""
     typed = [word for query in found.queries for word in telling(query.text.split())]
     pairs = spellings.meant(connection, filters, typed).items()

@@ -44,14 +44,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False, here: 
         "schema": SCHEMA_VERSION,
         "revision": generation["generation"] if generation else 0,
         **counts,
-        "queue": {
-            "waiting": len(waiting),
-            "failed": [
-                {"source": j.source, "code": j.code, "message": j.message, "attempts": j.attempts}
-                for j in waiting
-                if j.code is not None
-            ],
-        },
+        "queue": {"waiting": len(waiting), "failed": [_failed(job) for job in waiting if job.code is not None]},
         "jobs": working,
         "calls_today": calls_today,
         "caps": {
@@ -62,12 +55,7 @@ def status(settings: Settings, database: Database, *, cost: bool = False, here: 
         "model": {"name": settings.model, "endpoint": endpoint},
         "consent": granted,
         "text_index": {"engine": engine, "healthy": not problems, "problems": problems},
-        "database": {
-            "path": str(settings.database),
-            "bytes": _size(settings) if database.exists else 0,
-            "exists": database.exists,
-            "journal_mode": database.journal_mode,
-        },
+        "database": _database(settings, database),
         "coverage": conversations.coverage(found),
         "redactions": redactions,
         "skipped_lines": skipped,
@@ -76,6 +64,19 @@ def status(settings: Settings, database: Database, *, cost: bool = False, here: 
         "project_hint": hint,
     }
     return answer if spent is None else answer | {"cost": spent}
+
+
+def _failed(job: queue.Job) -> dict[str, object]:
+    return {"source": job.source, "code": job.code, "message": job.message, "attempts": job.attempts}
+
+
+def _database(settings: Settings, database: Database) -> dict[str, object]:
+    return {
+        "path": str(settings.database),
+        "bytes": _size(settings) if database.exists else 0,
+        "exists": database.exists,
+        "journal_mode": database.journal_mode,
+    }
 
 
 def _jobs(connection: sqlite3.Connection, profile_no: int, database: Database) -> list[dict[str, object]]:

@@ -27,12 +27,6 @@ class Window:
     def __bool__(self) -> bool:
         return self.start is not None or self.end is not None
 
-    def has(self, at: int | None) -> bool:
-        """True where a time is inside; what has no time is inside an open window only."""
-        if at is None:
-            return not self
-        return (self.start is None or at >= self.start) and (self.end is None or at < self.end)
-
     def as_json(self) -> dict[str, object] | None:
         """The `range` of the answers: the resolved UTC window, or None where none was asked for."""
         return {"from": iso(self.start), "to": iso(self.end)} if self else None

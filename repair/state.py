@@ -175,11 +175,6 @@ def freeze(
     return Frozen(database, profile_no, cards, before, own)
 
 
-def check_seen(connection: sqlite3.Connection, profile_no: int, seen: Mapping[str, int]) -> None:
-    """Raise StateError `topic_state_changed` where a touched topic is not as the run saw it."""
-    topics.check_versions(connection, profile_no, seen)
-
-
 def lost(topic_id: str) -> StateError:
     """A topic, or a facet of it, that is no longer where the run saw it."""
     message = f"Topic {topic_id} changed while it was being repaired; nothing was published"

@@ -42,11 +42,6 @@ class Root:
     path: Path
 
 
-def all_hosts() -> tuple[Host, ...]:
-    """Every host, in the order in which they are shown."""
-    return _ALL
-
-
 def host_named(name: str) -> Host:
     """The host of a source. Raises SourceError `unsupported_source` for a name that is none (an older index)."""
     found = _BY_NAME.get(name)

@@ -84,14 +84,15 @@ def attribute(seen: Seen, known: Known) -> Attribution:
     if seen.marker is not None:
         number = known.markers.get(seen.marker)
         return Attribution(number, "marker", seen.marker if number is None else None)
-    for why, found in (
+    signs: tuple[tuple[Why, int | None], ...] = (
         ("folder", _by_folder(seen.folders, known.folders)),
         ("host", _by_record(seen, known)),
         ("git", known.groups.get(seen.git_group) if seen.git_group else None),
         ("mention", next(iter(seen.mentioned)) if len(seen.mentioned) == 1 else None),
-    ):
+    )
+    for why, found in signs:
         if found is not None:
-            return Attribution(found, why)  # type: ignore[arg-type]
+            return Attribution(found, why)
     return NONE
 
 

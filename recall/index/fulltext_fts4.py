@@ -110,7 +110,7 @@ def drawing(draws: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:  
     return any_of(draws), 1
 
 
-def pairing(one: Sequence[Term], other: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:  # noqa: ARG001
+def pairing(one: Sequence[Term], other: Sequence[Term], scores: Sequence[Term]) -> tuple[str, int]:  # noqa: ARG001 - see SCOPED
     """Rows that hold the rarest term of each group."""
     return all_of((*one[:1], *other[:1])), 1
 

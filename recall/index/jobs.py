@@ -23,7 +23,6 @@ class Job:
     attempts: int
     code: str | None
     message: str | None
-    failed_at: int | None
 
 
 def enqueue(
@@ -50,7 +49,7 @@ def enqueue(
 def waiting(connection: sqlite3.Connection, profile_no: int) -> list[Job]:
     """The queue in order: what never failed first, then by the time of the last failure."""
     rows = connection.execute(
-        """SELECT source, host, force, attempts, code, message, failed_at FROM queue WHERE profile_no = ?
+        """SELECT source, host, force, attempts, code, message FROM queue WHERE profile_no = ?
            ORDER BY failed_at IS NOT NULL, failed_at, queued_at, rowid""",
         (profile_no,),
     )

@@ -134,26 +134,40 @@ class LitellmModel:
             async for chunk in stream:
                 heard.take(chunk)
         except Exception as error:
-            if wire.toolless:
-                raise no_tools(self.name) from error
-            if wire.fault:
-                raise ModelError("model_request_failed", f"{self.endpoint}: {wire.fault}") from error
-            failure = classify(
-                error,
-                endpoint=self.endpoint,
-                started=heard.events > 0,
-                formatted=wanted is not None,
-                tooled=bool(tools),
-                now=self._clock(),
-                secrets=secrets_in_environment(),
-                sent=canonical_json(messages),
-            )
+            begun = heard.events > 0
+            failure = self._failure(error, wire, messages, begun, formatted=wanted is not None, tooled=bool(tools))
             if isinstance(failure, FormatRefused):
                 self._formats.put(simpler(form))
             raise failure from error
         finally:
             await _close(stream)
         return self._reply(litellm, stream, heard)
+
+    def _failure(
+        self,
+        error: Exception,
+        wire: Wire,
+        messages: Sequence[Mapping[str, object]],
+        begun: bool,
+        *,
+        formatted: bool,
+        tooled: bool,
+    ) -> ModelError:
+        """What went wrong, as ours. What the wire gave up has lost its reason on the way through litellm."""
+        if wire.toolless:
+            return no_tools(self.name)
+        if wire.fault:
+            return ModelError("model_request_failed", f"{self.endpoint}: {wire.fault}")
+        return classify(
+            error,
+            endpoint=self.endpoint,
+            started=begun,
+            formatted=formatted,
+            tooled=tooled,
+            now=self._clock(),
+            secrets=secrets_in_environment(),
+            sent=canonical_json(messages),
+        )
 
     async def close(self) -> None:
         """Close the clients that litellm made on this event loop, and forget them: a closed one would be handed out

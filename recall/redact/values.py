@@ -84,7 +84,6 @@ _PROSE = re.compile(
 )
 _DENSE_WORD = re.compile(r"(?=[^\s]{0,40}[0-9])(?=[^\s]{0,40}[A-Z])(?=[^\s]{0,40}[a-z])[^\s]{7,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_HEX = re.compile(r"[0-9a-fA-F]+")
 _NUMBER = re.compile(r"[+\-]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?[a-zA-Z%]{0,4}")
 _VERSION = re.compile(r"[vV^~=]*[0-9]+(?:\.[0-9x*]+){1,3}(?:[-+.][\w.]+)?")
 _FILE = re.compile(

@@ -106,7 +106,7 @@ def require_sdk() -> None:
     """Raises ArgumentError `usage` where the SDK cannot be imported, or is one of another API."""
     try:
         import mcp.server.stdio  # noqa: F401 - are they there?
-        import mcp_types  # noqa: F401
+        import mcp_types  # noqa: F401 - the same
     except ImportError as error:
         message = "The MCP SDK is not installed with this program"
         raise ArgumentError("usage", message, how_to_install("mcp")) from error

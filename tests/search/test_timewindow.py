@@ -63,11 +63,6 @@ def test_the_ends_of_the_calendar_do_not_raise(edge: str) -> None:
     assert parse(None, edge, None, NOW).as_json() is not None
 
 
-def test_a_window_has_its_start_and_not_its_end() -> None:
-    window = Window(10, 20)
-    assert [window.has(at) for at in (9, 10, 19, 20, None)] == [False, True, True, False, False]
-
-
 def test_times_are_written_with_milliseconds() -> None:
     assert iso(0) == "1970-01-01T00:00:00.000Z"
     assert iso(-1) == "1969-12-31T23:59:59.999Z"

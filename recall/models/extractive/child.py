@@ -44,7 +44,6 @@ FIT = 0.01
 MOST_MOVES, MOST_INCOMING = 8, 5
 _CALLS = 32
 _PAGE = 12_000
-_PAGES = 3  # of a topic's members
 _BACKGROUND = 20.0
 
 

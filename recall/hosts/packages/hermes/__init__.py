@@ -228,27 +228,20 @@ def _switched(args: dict[str, Any], result: dict[str, Any], session_id: str | No
     return f"{result['text']}\nHermes works in {folder} from the session's next start on."
 
 
-def register(ctx: Any) -> None:
-    """What Hermes calls when it loads the plugin."""
-    if os.environ.get("HISTORY_RECALL_DISABLED") == "1":
-        return
-    served = Served(_lender(ctx))
-    atexit.register(served.stop)
-    profile = getattr(ctx, "profile_name", None) or "default"
+class Plugin:
+    """What Hermes calls: each tool, the command, and the words before a first turn, by one serve process."""
 
-    def caller(session_id: str | None = None) -> dict[str, Any]:
-        given = {"cwd": os.environ.get("TERMINAL_CWD") or os.getcwd()}
-        if session_id:
-            given["current"] = f"hermes:{session_id}"
-        if profile not in ("", "default"):
-            given["profile"] = profile
-        return given
+    def __init__(self, served: Served, profile: str) -> None:
+        self._served = served
+        self._profile = profile
 
-    def tool(name: str) -> Callable[..., str]:
+    def tool(self, name: str) -> Callable[..., str]:
+        """The handler of a tool."""
+
         def handler(args: dict[str, Any] | None, **about: Any) -> str:
             params = {"name": name, "arguments": args or {}, "wait_seconds": WAIT_SECONDS}
             try:
-                result = served.call("tool", params | caller(about.get("session_id")))
+                result = self._served.call("tool", params | self._caller(about.get("session_id")))
             except RuntimeError as error:
                 return json.dumps({"error": str(error)}, ensure_ascii=False)
             text = result["text"]
@@ -258,12 +251,44 @@ def register(ctx: Any) -> None:
 
         return handler
 
-    def command(raw_args: str) -> str:
+    def command(self, raw_args: str) -> str:
+        """`/history-recall WORDS`."""
+        line = {"line": raw_args or "", "wait_seconds": WAIT_SECONDS}
         try:
-            return str(served.call("line", {"line": raw_args or "", "wait_seconds": WAIT_SECONDS} | caller())["text"])
+            return str(self._served.call("line", line | self._caller())["text"])
         except RuntimeError as error:
             return f"history-recall: {error}"
 
+    def once(self, **about: Any) -> dict[str, str] | None:
+        """What stands before the first turn of a conversation."""
+        if not about.get("is_first_turn", not about.get("conversation_history")):
+            return None
+        said = self._brief(about.get("session_id")) if PACKAGE["brief"] else ""
+        return {"context": PACKAGE["capability"] + ("\n" + said if said else "")}
+
+    def _brief(self, session_id: str | None) -> str:
+        try:
+            said = self._served.call("line", {"line": "brief --quiet"} | self._caller(session_id))
+        except RuntimeError:
+            return ""  # the conversation goes on without it
+        return str(said["text"]) if said["exit_code"] == 0 else ""
+
+    def _caller(self, session_id: str | None = None) -> dict[str, Any]:
+        given = {"cwd": os.environ.get("TERMINAL_CWD") or os.getcwd()}
+        if session_id:
+            given["current"] = f"hermes:{session_id}"
+        if self._profile not in ("", "default"):
+            given["profile"] = self._profile
+        return given
+
+
+def register(ctx: Any) -> None:
+    """What Hermes calls when it loads the plugin."""
+    if os.environ.get("HISTORY_RECALL_DISABLED") == "1":
+        return
+    served = Served(_lender(ctx))
+    atexit.register(served.stop)
+    plugin = Plugin(served, getattr(ctx, "profile_name", None) or "default")
     for described in PACKAGE["tools"]:
         name = described["name"]
         schema = {"name": name, "description": described["description"], "parameters": described["inputSchema"]}
@@ -271,23 +296,9 @@ def register(ctx: Any) -> None:
             name=name,
             toolset="history_recall",
             schema=schema,
-            handler=tool(name),
+            handler=plugin.tool(name),
             description=described["description"],
         )
-    ctx.register_command(NAME, command, description=PACKAGE["description"], args_hint="status | search WORDS | ...")
-
-    def brief(session_id: str | None) -> str:
-        try:
-            said = served.call("line", {"line": "brief --quiet"} | caller(session_id))
-        except RuntimeError:
-            return ""  # the conversation goes on without it
-        return str(said["text"]) if said["exit_code"] == 0 else ""
-
-    def once(**about: Any) -> dict[str, str] | None:
-        first = about.get("is_first_turn", not about.get("conversation_history"))
-        if not first:
-            return None
-        said = brief(about.get("session_id")) if PACKAGE["brief"] else ""
-        return {"context": PACKAGE["capability"] + ("\n" + said if said else "")}
-
-    ctx.register_hook("pre_llm_call", once)
+    hint = "status | search WORDS | ..."
+    ctx.register_command(NAME, plugin.command, description=PACKAGE["description"], args_hint=hint)
+    ctx.register_hook("pre_llm_call", plugin.once)

@@ -21,7 +21,7 @@ from recall.hosts import paths, walk
 from recall.hosts.database import is_database
 from recall.hosts.host import Host, Listed
 from recall.hosts.log_host import LogHost
-from recall.hosts.names import HOSTS
+from recall.hosts.names import HOSTS, ends_in
 from recall.hosts.notes import Notes
 from recall.hosts.paths import open_source
 from recall.hosts.table import Root, database_host_of, host_named, log_host_of, roots
@@ -242,7 +242,7 @@ class Catalogue:
             if item.header is not None and item.header.host_conversation_id == identity:
                 return item
         for item in matching:
-            if identity and item.source.conversation is None and _ends_with(walk.stem(item.source.path), identity):
+            if identity and item.source.conversation is None and ends_in(walk.stem(item.source.path), identity):
                 return item
         raise SourceError("source_missing", f"no authorised conversation of {host} has this id", _ASK)
 
@@ -257,10 +257,6 @@ def _sniffed(file: walk.Found, notes: Notes) -> Iterator[Listed]:
         yield host.look_at(file)
     else:
         yield from host.listed(Path(file.path), notes)
-
-
-def _ends_with(name: str, identity: str) -> bool:
-    return name == identity or name.endswith((f"_{identity}", f"-{identity}"))
 
 
 def _refused() -> SourceError:

@@ -12,6 +12,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from recall.hosts.names import ends_in
+
 UNDONE = ("abandoned_branch", "rewound", "rolled_back")
 OFF_PATH = " OR ".join(f"instr(' ' || {{e}}.marks || ' ', ' {mark} ') > 0" for mark in UNDONE)
 
@@ -87,7 +89,7 @@ def _names(source: str, name: str) -> bool:
     path = PurePath(source)
     if name.startswith("/"):
         return source.endswith(name)
-    return name in (path.name, path.stem, source) or path.stem.endswith(("_" + name, "-" + name))
+    return name in (path.name, source) or ends_in(path.stem, name)
 
 
 def active_entries(

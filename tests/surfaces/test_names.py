@@ -88,6 +88,15 @@ def test_what_is_not_indexed_has_the_same_names(path: Path, answer: Answer, comm
     assert said
 
 
+@pytest.mark.parametrize("name", ["heron", "0001", "ffff0001", "eeeeffff0001-", "-0001", "%", "_", "jsonl"])
+def test_a_piece_of_a_name_names_nothing(path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main(["index", str(path), "--json"]) == 0
+    for words in (["read", name], ["forget", name], ["index", name], ["export", name]):
+        assert main([*words, "--json"]) in (1, 2), words
+    capsys.readouterr()
+    assert main(["read", IN_NAME, "--json"]) == 0
+
+
 def test_an_id_of_two_programs_is_asked_back(
     path: Path, home: Path, answer: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:

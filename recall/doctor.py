@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from recall import conversations, journal
+from recall.counting import count
 from recall.errors import SourceError, StateError
 from recall.freshness import not_held
 from recall.index import damage, fulltext, tombstones
@@ -171,7 +172,7 @@ def _hosts(settings: Settings, database: Database) -> Check:
     found, warnings = conversations.rows(settings, database)
     hosts = {row.host for row in found}
     notes = "; ".join(w.message for w in warnings)
-    detail = f"{len(found)} sources of {', '.join(sorted(hosts))}" if hosts else "no conversations found"
+    detail = f"{count(len(found), 'source')} of {', '.join(sorted(hosts))}" if hosts else "no conversations found"
     return Check("hosts", None if not hosts else True, detail + (f" ({notes})" if notes else ""))
 
 
@@ -218,5 +219,5 @@ def _quotes(settings: Settings, database: Database) -> Check:
                 total += 1
                 wrong += row["stands"] != row["quote"] or row["now"] != row["sha256"]
     if not wrong:
-        return Check("quotes", True, f"{total} quotes stand in their entries")
+        return Check("quotes", True, f"{count(total, 'quote')} held against the entries: each stands there")
     return Check("quotes", False, f"{wrong} of {total} quotes do not stand in their entries", "index them again")

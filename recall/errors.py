@@ -20,7 +20,9 @@ conversation and no key may stand in either. The cause is kept with `raise ... f
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -166,3 +168,11 @@ def from_json(document: Mapping[str, object]) -> RecallError | None:
     if kind is None:
         return None
     return kind(code, str(body.get("message")), str(body.get("hint")), data if isinstance(data, Mapping) else None)
+
+
+def unforeseen(error: BaseException, outcome: str) -> SourceError:
+    """A fault of ours, by its type and place only: its own words may be text of a conversation."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}:{frame.lineno}"
+    message = f"Internal fault: {type(error).__name__} at {where}; {outcome}"
+    return SourceError("internal", message, "please report it with this line")

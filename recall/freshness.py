@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from recall.counting import count
 from recall.errors import SourceError
 from recall.hosts.reading import fingerprint, open_log, probe, reader_version
 from recall.index import stored, tombstones
@@ -73,7 +74,7 @@ def _duplicate(source: SourceRef, before: Stored, more: int) -> SourceError:
         message = f"{source.name} holds a conversation that is indexed from {before.source}, and not more of it"
         hint = "index that file instead; a copy that goes on from it would count"
         return SourceError("duplicate_conversation", message, hint, data)
-    entries = "1 entry" if more == 1 else f"{more} entries"
+    entries = count(more, "entry")
     message = (
         f"{source.name} and {before.source} both say that they are {before.host}:{before.host_conversation_id}, but "
         f"{entries} of the first {'is' if more == 1 else 'are'} not in the second: only the second is indexed"

@@ -11,14 +11,12 @@ import asyncio
 import contextlib
 import errno
 import sqlite3
-import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 from recall import conversations
 from recall.curation import Curator
-from recall.errors import RecallError, SourceError, StateError
+from recall.errors import RecallError, SourceError, StateError, unforeseen
 from recall.index import frequencies, jobs, lease
 from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
@@ -181,10 +179,7 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
 
 @contextlib.contextmanager
 def _border() -> Iterator[None]:
-    """The border of one source: a fault that nobody foresaw is this source's failure and nobody else's.
-
-    Its type and place are named, never its text, which may be that of a conversation.
-    """
+    """The border of one source: a fault that nobody foresaw is this source's failure and nobody else's."""
     try:
         yield
     except (RecallError, sqlite3.Error):
@@ -192,10 +187,7 @@ def _border() -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(frame.filename).name}:{frame.lineno}"
-        message = f"Internal fault: {type(error).__name__} at {where}; nothing of this source was published"
-        raise SourceError("internal", message, "please report it with this line") from error
+        raise unforeseen(error, "nothing of this source was published") from error
 
 
 def _work(run: Run, profile_no: int, calls: int, work: Callable[[Curator], Awaitable[None]]) -> int:

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from recall import binding, scope
+from recall.counting import count
 from recall.hosts.place import (
     sighting,
 )
@@ -52,7 +53,7 @@ def _offer(folder: str, marked: bool, waiting: int, moved: dict[str, object] | N
         return f"{folder} {what}: `project rebind {moved['project_id']}` points it here"
     if marked:
         return f"{folder} has the marker of a project that this index does not know: `project bind` adopts it"
-    held = f"; {waiting} indexed conversations ran here" if waiting else ""
+    held = f"; {count(waiting, 'indexed conversation')} ran here" if waiting else ""
     return f"{folder} belongs to no project{held}: `project bind` makes it one, `project decline` ends the question"
 
 

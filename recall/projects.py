@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from recall import binding, scope
+from recall.counting import count
 from recall.errors import StateError
 from recall.index import projects
 from recall.index.database import Database, ensure_profile, profile_number
@@ -80,7 +81,7 @@ def delete(run: Run, here: Here, project: str) -> dict[str, object]:
         found = scope.find(connection, number, project, here)
         held = projects.counts(connection, number).get(found.project_no, 0)
         if held:
-            message = f"Project {found.name!r} holds {held} conversation{'' if held == 1 else 's'}"
+            message = f"Project {found.name!r} holds {count(held, 'conversation')}"
             hint = "move each with `project move CONVERSATION PROJECT`, or `project archive` it"
             raise StateError("project_not_empty", message, hint, {"conversations": held})
         projects.unbind(connection, found.project_no, ("folder", "git", "host"))

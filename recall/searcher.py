@@ -15,6 +15,7 @@ from functools import cache
 from recall import cursor as cursors
 from recall import scope as scopes
 from recall.candidates import Candidates
+from recall.counting import count
 from recall.found import Found
 from recall.index import hits, reads, spellings
 from recall.index.database import Database, profile_number
@@ -193,15 +194,19 @@ def _message(
         )
     elif not found.hits:
         words = ", ".join(dict.fromkeys(word for query in found.queries for word in _words(query)))
-        said.append(f"Nothing here answers that. Looked for: {redact_text(words)[:300]}, in {in_scope} conversations")
+        said.append(
+            f"Nothing here answers that. Looked for: {redact_text(words)[:300]}, in {count(in_scope, 'conversation')}"
+        )
         if narrowed := in_force(request):
             said.append(f"(only in: {narrowed})")
     else:
         apart = (redact_text(", ".join(parts))[:300] for parts in found.apart)
         said.extend(f"No entry has all of: {parts}. These have a part of it." for parts in apart)
     if found.left_out:
-        entries = "1 entry was" if found.left_out == 1 else f"{found.left_out} entries were"
-        said.append(f"{entries} left out: edited or undone in the source since. Index it again.")
+        were = "was" if found.left_out == 1 else "were"
+        said.append(
+            f"{count(found.left_out, 'entry')} {were} left out: edited or undone in the source since. Index it again."
+        )
     return " ".join(said)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from recall import fence, snippet
+from recall.counting import count
 from recall.errors import RecallError
 from recall.surfaces.blocks import broken_here, how_broken, with_messages
-from recall.surfaces.counting import count
 from recall.surfaces.terminal import json_text, one_line, visible
 
 Answer = Mapping[str, Any]

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall import settings
-from recall.errors import RecallError, SourceError, StateError
+from recall.errors import RecallError, StateError, unforeseen
 from recall.index.faults import translated
 from recall.run import Cancellation, Follower, Progress
 from recall.surfaces.operations import Operation
@@ -75,7 +74,7 @@ def answer(
     except (OSError, sqlite3.Error) as error:
         return failed(_from_system(error, database))
     except Exception as error:  # noqa: BLE001 - the last border: an unforeseen fault must not print a log's text
-        return failed(_fault(error))
+        return failed(unforeseen(error, "nothing was published"))
     return Answered(document, asked.operation.exit_code(document))
 
 
@@ -99,11 +98,3 @@ def _from_system(error: OSError | sqlite3.Error, database: Path | None) -> State
         return StateError("disk_full", f"No space left while writing near {where}", "free some space")
     reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
     return StateError("index_unavailable", f"The system refused a file: {reason} ({where})", "check its permissions")
-
-
-def _fault(error: Exception) -> SourceError:
-    """Name the fault by type and place only: its message may hold text of a conversation."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(frame.filename).name}:{frame.lineno}"
-    message = f"Internal fault: {type(error).__name__} at {where}; nothing was published"
-    return SourceError("internal", message, "please report it with this line")

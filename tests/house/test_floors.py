@@ -18,6 +18,7 @@ FLOORS: dict[str, int] = {
     # 0 words
     "recall.types": 0,
     "recall.errors": 0,
+    "recall.counting": 0,
     "recall.extras": 0,
     "recall.hashing": 0,
     "recall.plans": 0,

@@ -70,7 +70,7 @@ def test_only_words_of_some_letters_are_judged(text: str) -> None:
 )
 def test_the_word_that_was_meant_is_said(index: Index, typed: str, meant: str) -> None:
     index.conversation(["The Kestrel is configured by hand"])
-    assert _message(index, typed).endswith(f", in 1 conversations — did you mean {meant}?")
+    assert _message(index, typed).endswith(f", in 1 conversation — did you mean {meant}?")
 
 
 def test_the_commoner_word_is_meant(index: Index) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from recall.counting import count
 from recall.surfaces.commands.parameters import text
-from recall.surfaces.counting import count
 from recall.surfaces.operations import Answer, Arguments, Operation, Parameter
 from recall.surfaces.session import Session
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recall.surfaces.counting import count
+from recall.counting import count
 from recall.surfaces.render.plain import Answer, Renderers, clock, cut, wrapped
 from recall.surfaces.terminal import one_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from recall.surfaces.counting import count
+from recall.counting import count
 from recall.surfaces.render.plain import Answer, Renderers, mapping, size
 from recall.surfaces.render.upkeep import repaired
 from recall.surfaces.terminal import one_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recall.surfaces.counting import count, many
+from recall.counting import count, many
 from recall.surfaces.render.consent import consent_line
 from recall.surfaces.render.jobs import job_line
 from recall.surfaces.render.plain import Answer, Renderers, mapping, size, warnings

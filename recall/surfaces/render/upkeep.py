@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recall.surfaces.counting import count
+from recall.counting import count
 from recall.surfaces.render.plain import Answer, Renderers, wrapped
 from recall.surfaces.terminal import one_line
 

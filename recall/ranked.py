@@ -15,7 +15,9 @@ from recall import query as querying
 from recall.index import cited, frequencies, held, hits, layers, matches, plan, turns
 from recall.index.cited import Written
 from recall.index.filters import Filters
+from recall.index.frequencies import Counts
 from recall.index.held import Holding
+from recall.index.matches import Matches
 from recall.index.turns import Turn
 from recall.query import Query, Term
 from recall.scoring import Asked, Parts, Sight
@@ -49,7 +51,7 @@ class Ranked:
         self._query = query
         self._weights = weights
         self._saw = saw
-        self._text = layers.layer(connection, filters.profile_no, "text")
+        self._counts = Counts(connection, layers.layer(connection, filters.profile_no, "text"))
         self.drawn = 0  # entries that the text index gave for the words of the query
 
     def scores(
@@ -69,7 +71,7 @@ class Ranked:
 
     def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
-        found = frequencies.of_terms(self._connection, self._text, bag)
+        found = self._counts.of_terms(bag)
         drawn = [] if alone else self._drawn([*self._compounds(found), self._query])
         self.drawn = len(drawn)
         written = self._written(list(bag))
@@ -103,12 +105,12 @@ class Ranked:
         if not parts:
             return ()
         together = replace(self._query, required=tuple(parts.values()))
-        found = matches.of_entries(self._connection, self._filters, together, self._weights.roles)
+        found = self._matches(together, scored=False)
         return () if found.scores or found.bounded else tuple(parts)
 
     def _phrases(self) -> dict[int, Parts]:
         """Entries that hold every quoted phrase: nothing else counts, so nothing else is looked at."""
-        own = matches.of_entries(self._connection, self._filters, self._query, self._weights.roles)
+        own = self._matches(self._query, scored=True)
         self._saw(own.bounded)
         self.drawn = len(own.scores)
         kept = self._holding(self._query.required_spellings, own.scores)
@@ -118,10 +120,14 @@ class Ranked:
         """The candidates of each query by its own words, the best of all first."""
         drawn: dict[int, None] = {}
         for query in queries:
-            own = matches.of_entries(self._connection, self._filters, query, self._weights.roles)
+            own = self._matches(query, scored=False)
             self._saw(own.bounded)
             drawn |= dict.fromkeys(own.scores)
         return list(drawn)
+
+    def _matches(self, query: Query, *, scored: bool) -> Matches:
+        weights = self._weights.roles
+        return matches.of_entries(self._connection, self._filters, query, weights, self._counts, scored=scored)
 
     def _compounds(self, found: Mapping[Term, int]) -> list[Query]:
         """The compound spellings of the query as queries that require their words side by side, or in one.
@@ -149,15 +155,15 @@ class Ranked:
         numbers = [turn.entry_no for turn in line]
         texts: Mapping[Term, Holding] = {}
         if written:
-            curated = layers.layer(self._connection, self._filters.profile_no, "curated")
-            known = frequencies.of_terms(self._connection, curated, found)
-            texts = held.of_terms(self._connection, curated, known, [one.curated_no for one in written])
+            curated = Counts(self._connection, layers.layer(self._connection, self._filters.profile_no, "curated"))
+            known = curated.of_terms(found)
+            texts = held.of_terms(curated, known, [one.curated_no for one in written])
         names = self._query.names if self._weights.speaker else ()
         return Sight(
             line,
             frequencies.total(self._connection),
-            held.of_terms(self._connection, self._text, found, numbers),
-            held.at_the_start(self._connection, self._text, names, numbers),
+            held.of_terms(self._counts, found, numbers),
+            held.at_the_start(self._connection, self._counts.index, names, numbers),
             written,
             texts,
         )

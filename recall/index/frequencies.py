@@ -21,7 +21,6 @@ LEAST_ROWS = 5000  # below, every word is looked up quickly
 KEPT_LEAST, KEPT_SHARE = 500, 0.002  # a word in fewer rows than either is not kept
 GROWN = 1.2  # times as many rows as were there: counted again
 COUNTED = 5000  # rows that hold a phrase are counted so far
-_LONGEST = 100_000  # a phrase of words that are all in more rows is not counted: the walk alone is too long
 
 _LAYERS: tuple[LayerName, ...] = ("text", "curated")
 
@@ -35,17 +34,48 @@ class Counted:
     words: tuple[tuple[str, str, int], ...]
 
 
+class Counts:
+    """In how many rows of a layer terms stand, and of phrases in which: each looked up once. For one snapshot."""
+
+    def __init__(self, connection: sqlite3.Connection, index: Layer) -> None:
+        self.connection, self.index = connection, index
+        self._found: dict[Term, int] = {}
+        self._rows: dict[Term, frozenset[int] | None] = {}
+
+    def of_terms(self, terms: Iterable[Term]) -> dict[Term, int]:
+        """In how many rows each term stands; a phrase, or a beginning, in COUNTED or more where it is so many."""
+        terms = list(dict.fromkeys(terms))
+        asked = {word for term in terms if term not in self._found for word in _whole(term)}
+        words = of_words(self.connection, self.index, asked) if asked else {}
+        for term in terms:
+            if term not in self._found:
+                self._found[term] = self._count(term, min((words[word] for word in _whole(term)), default=COUNTED))
+        return {term: self._found[term] for term in terms}
+
+    def rows(self, term: Term) -> frozenset[int] | None:
+        """The rows that hold a phrase or a beginning; None where they are COUNTED or more."""
+        if term not in self._rows:
+            sql = f"SELECT rowid FROM {self.index.table} WHERE {self.index.table} MATCH :match LIMIT {COUNTED}"
+            rows = self.connection.execute(sql, {"match": self.index.engine.any_of([term])}).fetchall()
+            self._rows[term] = frozenset(row[0] for row in rows) if len(rows) < COUNTED else None
+        return self._rows[term]
+
+    def _count(self, term: Term, most: int) -> int:
+        """`most`: the rows of its rarest word."""
+        if most == 0 or not is_compound(term):
+            return most
+        rows = self.rows(term)
+        return COUNTED if rows is None else len(rows)
+
+
+def is_compound(term: Term) -> bool:
+    """Whether no word of the index is this term: a phrase, or the beginning of words."""
+    return term.prefix or len(term.words) > 1
+
+
 def of_terms(connection: sqlite3.Connection, index: Layer, terms: Iterable[Term]) -> dict[Term, int]:
-    """In how many rows each term stands; a common phrase, or a beginning, in at least so many as were counted."""
-    terms = list(dict.fromkeys(terms))
-    words = of_words(connection, index, {word for term in terms for word in _whole(term)})
-    found: dict[Term, int] = {}
-    for term in terms:
-        rows = min((words[word] for word in _whole(term)), default=COUNTED)
-        if rows and (term.prefix or (len(term.words) > 1 and COUNTED <= rows < _LONGEST)):
-            rows = _counted(connection, index, term)
-        found[term] = rows
-    return found
+    """In how many rows each term stands; a phrase, or a beginning, in COUNTED or more where it is so many."""
+    return Counts(connection, index).of_terms(terms)
 
 
 def of_words(connection: sqlite3.Connection, index: Layer, words: Iterable[str]) -> dict[str, int]:
@@ -73,13 +103,8 @@ def _whole(term: Term) -> tuple[str, ...]:
     return term.words[:-1] if term.prefix else term.words
 
 
-def _counted(connection: sqlite3.Connection, index: Layer, term: Term) -> int:
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM {index.table} WHERE {index.table} MATCH :match LIMIT {COUNTED})"
-    return int(connection.execute(sql, {"match": index.engine.any_of([term])}).fetchone()[0])
-
-
 def renew(database: Database, profile_no: int) -> None:
-    """Count the commonest words again where that is due; the counting itself locks nobody out.
+    """Count the commonest words again, and merge the index, where that is due; neither locks anybody out for long.
 
     What was published or forgotten meanwhile makes the counts void: a word may be gone for good. The next run counts.
     """
@@ -89,6 +114,18 @@ def renew(database: Database, profile_no: int) -> None:
         with database.write() as connection:
             if _generation(connection, profile_no) == seen:
                 keep(connection, counted)
+        _merge(database, profile_no)
+
+
+def _merge(database: Database, profile_no: int) -> None:
+    """Merge what every publication left, a part at a time: a word is looked up in each of the index's pieces."""
+    for name in _LAYERS:
+        more, begun = True, False
+        while more:
+            with database.write() as connection:
+                index = layer(connection, profile_no, name)
+                more = index.engine.merge(connection, index.table, begun=begun)
+            begun = True
 
 
 def count(connection: sqlite3.Connection, profile_no: int) -> Counted | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from recall.query import Term
 
 SCOPED = False  # both query grammars know no OR beside an AND
+SEEKS = False  # all rows of a word are read, whatever range is asked for
 
 
 def rank(matchinfo: bytes) -> float:
@@ -88,6 +89,12 @@ def broken(connection: sqlite3.Connection, table: str, words: Sequence[str]) -> 
 def empty(table: str) -> tuple[str, ...]:
     """Bring a table that cannot be opened into a shape that can be dropped."""
     return (f"DELETE FROM {table}_segments", f"DELETE FROM {table}_segdir", f"DELETE FROM {table}_stat")
+
+
+def merge(connection: sqlite3.Connection, table: str, *, begun: bool) -> bool:  # noqa: ARG001 - it is whole at once
+    """Merge the pieces of an index table; whether more is left."""
+    connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+    return False
 
 
 def documents(table: str) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from recall.query import Term
 
 SCOPED = True  # a query can be narrowed by the scope column
+SEEKS = True  # a range of rows is looked up without walking to it
+MERGED = 1000  # pages that are written in one go
 BODY_WEIGHT, WHOLE_WEIGHT, SCOPE_WEIGHT = 1.0, 1.0, 0.0
 
 _STRUCTURE = 10  # the row of the record of segments
@@ -159,6 +161,14 @@ def empty(table: str) -> tuple[str, ...]:
         f"INSERT INTO {table}_config (k, v) VALUES ('version', 4)",
         f"INSERT INTO {table}_data (id, block) VALUES (1, x''), (10, x'00000000000000')",
     )
+
+
+def merge(connection: sqlite3.Connection, table: str, *, begun: bool) -> bool:
+    """Merge a part of the pieces of an index table; whether more is left. `begun`: it goes on with what was begun."""
+    before = connection.total_changes
+    part = MERGED if begun else -MERGED  # less than none: all pieces are to become one
+    connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (part,))
+    return connection.total_changes - before > 1
 
 
 def documents(table: str) -> str:

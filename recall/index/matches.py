@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from recall.index import frequencies, layers, parts, plan
 from recall.index.filters import Filters
+from recall.index.frequencies import Counts
 from recall.index.layers import Layer
 from recall.index.plan import Plan
 from recall.query import Query, Term
@@ -36,10 +37,22 @@ class Matches:
     bounded: bool = False
 
 
-def of_entries(connection: sqlite3.Connection, filters: Filters, query: Query, weights: Mapping[str, float]) -> Matches:
-    """The best entries by their own words. `weights` are by role."""
-    index = layers.layer(connection, filters.profile_no, "text")
-    found = frequencies.of_terms(connection, index, [*query.terms, *query.required])
+def of_entries(
+    connection: sqlite3.Connection,
+    filters: Filters,
+    query: Query,
+    weights: Mapping[str, float],
+    counts: Counts | None = None,
+    *,
+    scored: bool = True,
+) -> Matches:
+    """The best entries by their own words. `weights` are by role.
+
+    `scored`: whether the scores are asked for, or only which entries these are: a few need none for that.
+    """
+    counts = counts or Counts(connection, layers.layer(connection, filters.profile_no, "text"))
+    index = counts.index
+    found = counts.of_terms([*query.terms, *query.required])
     known = _rarest(query.terms, found)
     if any(found[term] == 0 for term in query.required) or not (known or query.required):
         return Matches({})
@@ -52,11 +65,13 @@ def of_entries(connection: sqlite3.Connection, filters: Filters, query: Query, w
     entries = _Entries(connection, index, filters, weights, scope)
     chosen = plan.plan(known, total, scope.share)
     if query.required:
+        if not scored and min(found[term] for term in query.required) <= POOL:
+            return Matches(entries.passing(index.engine.all_of(query.required)))
         match = index.engine.requiring(query.required, chosen.terms())
         first = entries.newest(index.engine.all_of(query.required), plan.ROWS)
         return Matches(entries.ranked(match, first), bool(first))
     if chosen.draws:
-        return Matches(_drawn(entries, chosen, known, total))
+        return Matches(_drawn(entries, chosen, known, total, scored=scored))
     return _bounded(entries, chosen, list(known))
 
 
@@ -155,6 +170,19 @@ class _Entries:
             self.filters.values() | {"match": match, "first": first, "ample": ample, "pool": POOL},
         ).fetchall()
 
+    def passing(self, match: str) -> dict[int, float]:
+        """All rows that match and pass, without a score: for few."""
+        table = self.index.table
+        rows = self.connection.execute(
+            f"""
+            SELECT e.entry_no FROM {table} CROSS JOIN entries AS e ON e.entry_no = {table}.rowid
+            JOIN conversations AS c USING (conversation_no)
+            WHERE {table} MATCH :match AND {self.filters.entries()}
+            """,
+            self.filters.values() | {"match": match},
+        )
+        return {row["entry_no"]: 0.0 for row in rows}
+
     def newest(self, match: str, number: int) -> int:
         """The row from which on the newest `number` rows lie that match and pass; 0 where there are not so many."""
         table = self.index.table
@@ -170,10 +198,14 @@ class _Entries:
         return 0 if row is None else int(row[0])
 
 
-def _drawn(entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int) -> dict[int, float]:
+def _drawn(entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int, *, scored: bool) -> dict[int, float]:
     """What the rare terms draw, and what holds several of the others where that could come before it."""
-    match, times = entries.index.engine.drawing(chosen.draws, chosen.others())
-    scores = entries.ranked(match, score=f"{entries.index.score()} / {times}")
+    drawn = sum(known[term] for term in chosen.draws)
+    if not scored and drawn < (TOP if all(chosen.pairs) else POOL):
+        scores = entries.passing(entries.index.engine.any_of(chosen.draws))
+    else:
+        match, times = entries.index.engine.drawing(chosen.draws, chosen.others())
+        scores = entries.ranked(match, score=f"{entries.index.score()} / {times}")
     if all(chosen.pairs):
         floor = sorted(scores.values(), reverse=True)[:TOP][-1] if len(scores) >= TOP else 0.0
         if plan.most(chosen.others(), known, total) > floor:

@@ -12,6 +12,7 @@ from recall import settings, sources
 from recall.browser import BrowseRequest, browse
 from recall.errors import ArgumentError
 from recall.index import held, layers
+from recall.index.frequencies import Counts
 from recall.indexer import index_all
 from recall.query import Term
 from recall.searcher import SearchRequest, search
@@ -107,7 +108,7 @@ def test_what_entries_hold_is_told_by_term(index: Index) -> None:
     with index.database.read() as connection:
         text = layers.layer(connection, index.number, "text")
         found = {Term(("heron",)): 2, Term(("stork",)): 1, Term(("tern",)): 0}
-        holding = held.of_terms(connection, text, found, [1, 2, 3, 9])
+        holding = held.of_terms(Counts(connection, text), found, [1, 2, 3, 9])
         assert {term.words[0]: (set(one.rows), one.total) for term, one in holding.items()} == {
             "heron": ({1, 3}, 2),
             "stork": ({3}, 1),

@@ -53,7 +53,7 @@ class Counts:
         return {term: self._found[term] for term in terms}
 
     def rows(self, term: Term) -> frozenset[int] | None:
-        """The rows that hold a phrase or a beginning; None where they are COUNTED or more."""
+        """The rows that hold a term; None where they are COUNTED or more."""
         if term not in self._rows:
             sql = f"SELECT rowid FROM {self.index.table} WHERE {self.index.table} MATCH :match LIMIT {COUNTED}"
             rows = self.connection.execute(sql, {"match": self.index.engine.any_of([term])}).fetchall()

@@ -1,8 +1,9 @@
 """Which entries, or curated texts, hold which terms: the presence that ranking is made from.
 
 What is asked about lies in spans of row numbers, for turns stand side by side. A common word is looked up span by span
-(10 µs each in a merged index), a rare one is walked whole (0.1 µs a row; SQLite 3.40, measured beside each other). A
-phrase has no such way: from the beginning of a span FTS5 looks for its next match, however far that is.
+(10 µs each in a merged index, and 0.7 a row that it has there), a rare one is walked whole (0.1 µs a row; SQLite 3.40,
+measured beside each other). A phrase has no such way: from the beginning of a span FTS5 looks for its next match,
+however far that is.
 Plain functions on an open connection; they read only.
 """
 
@@ -17,7 +18,8 @@ from recall.index.frequencies import Counts, is_compound
 from recall.index.layers import Layer
 from recall.query import Term
 
-SEEK = 150  # rows of a term that are walked in the time of one look-up of a span
+SEEK = 60  # rows of a term that are walked in the time of one look-up of a span,
+NEAR = 12  # and those that are handed over in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,6 @@ def of_terms(counts: Counts, found: Mapping[Term, int], among: Collection[int]) 
     """What `among` (row numbers) hold. `found`: the terms with about how many rows hold each."""
     connection, index = counts.connection, counts.index
     wanted = sorted(among)
-    listed = json.dumps(wanted)
     holding: dict[Term, Holding] = {}
     for term in (term for term in found if found[term]):
         match, total = index.engine.any_of([term]), found[term]
@@ -46,7 +47,7 @@ def of_terms(counts: Counts, found: Mapping[Term, int], among: Collection[int]) 
         if len(spans) * SEEK < total and spans:
             held = _in_spans(connection, index, match, spans).intersection(wanted)
         else:
-            held = _among(connection, index, match, listed)
+            held = _among(connection, index, match, wanted)
         holding[term] = Holding(held, total)
     return holding
 
@@ -56,7 +57,7 @@ def _spans(wanted: Sequence[int], total: int) -> list[tuple[int, int]]:
 
     `total` rows hold the term, as if each as far from the next.
     """
-    gap = SEEK * wanted[-1] // max(1, total) if wanted else 0
+    gap = NEAR * wanted[-1] // max(1, total) if wanted else 0
     spans: list[tuple[int, int]] = []
     for row in wanted:
         if spans and row - spans[-1][1] <= gap:
@@ -82,16 +83,16 @@ def at_the_start(
     connection: sqlite3.Connection, index: Layer, words: Iterable[str], among: Collection[int]
 ) -> dict[str, frozenset[int]]:
     """Which of the entries begin with each word."""
-    wanted = json.dumps(list(among))
+    wanted = list(among)
     return {word: _among(connection, index, index.engine.at_the_start(word), wanted) for word in words}
 
 
-def _among(connection: sqlite3.Connection, index: Layer, match: str, wanted: str) -> frozenset[int]:
-    """Which of the wanted rows (a JSON list) match."""
+def _among(connection: sqlite3.Connection, index: Layer, match: str, wanted: Sequence[int]) -> frozenset[int]:
+    """Which of the wanted rows match."""
     rows = connection.execute(
         f"""SELECT rowid FROM {index.table} WHERE {index.table} MATCH :match
             AND +rowid IN (SELECT value FROM json_each(:wanted))""",
-        {"match": match, "wanted": wanted},
+        {"match": match, "wanted": json.dumps(wanted)},
     )
     return frozenset(row[0] for row in rows)
 

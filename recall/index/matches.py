@@ -8,8 +8,9 @@ conversations that were written about in these words, and the newest.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from recall.index import frequencies, layers, parts, plan
@@ -65,14 +66,23 @@ def of_entries(
     entries = _Entries(connection, index, filters, weights, scope)
     chosen = plan.plan(known, total, scope.share)
     if query.required:
-        if not scored and min(found[term] for term in query.required) <= POOL:
-            return Matches(entries.passing(index.engine.all_of(query.required)))
+        if not scored and (few := _few(counts, query.required, POOL)) is not None:
+            return Matches(entries.passing(frozenset.intersection(*few)))
         match = index.engine.requiring(query.required, chosen.terms())
         first = entries.newest(index.engine.all_of(query.required), plan.ROWS)
         return Matches(entries.ranked(match, first), bool(first))
     if chosen.draws:
-        return Matches(_drawn(entries, chosen, known, total, scored=scored))
+        few = None if scored else _few(counts, chosen.draws, TOP if all(chosen.pairs) else POOL)
+        return Matches(_drawn(entries, chosen, known, total, few))
     return _bounded(entries, chosen, list(known))
+
+
+def _few(counts: Counts, terms: Sequence[Term], most: int) -> list[frozenset[int]] | None:
+    """The rows that hold each of the terms, where these are so few together that none has to be chosen."""
+    if sum(counts.of_terms(terms).values()) >= most:
+        return None
+    rows = [counts.rows(term) for term in terms]
+    return [each for each in rows if each is not None] if None not in rows else None
 
 
 def _rarest(terms: Sequence[Term], found: Mapping[Term, int]) -> dict[Term, int]:
@@ -170,18 +180,17 @@ class _Entries:
             self.filters.values() | {"match": match, "first": first, "ample": ample, "pool": POOL},
         ).fetchall()
 
-    def passing(self, match: str) -> dict[int, float]:
-        """All rows that match and pass, without a score: for few."""
-        table = self.index.table
-        rows = self.connection.execute(
+    def passing(self, rows: Collection[int]) -> dict[int, float]:
+        """Those of the rows that pass, without a score."""
+        found = self.connection.execute(
             f"""
-            SELECT e.entry_no FROM {table} CROSS JOIN entries AS e ON e.entry_no = {table}.rowid
+            SELECT e.entry_no FROM json_each(:rows) AS chosen CROSS JOIN entries AS e ON e.entry_no = chosen.value
             JOIN conversations AS c USING (conversation_no)
-            WHERE {table} MATCH :match AND {self.filters.entries()}
+            WHERE {self.filters.entries()}
             """,
-            self.filters.values() | {"match": match},
+            self.filters.values() | {"rows": json.dumps(sorted(rows))},
         )
-        return {row["entry_no"]: 0.0 for row in rows}
+        return {row["entry_no"]: 0.0 for row in found}
 
     def newest(self, match: str, number: int) -> int:
         """The row from which on the newest `number` rows lie that match and pass; 0 where there are not so many."""
@@ -198,11 +207,15 @@ class _Entries:
         return 0 if row is None else int(row[0])
 
 
-def _drawn(entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int, *, scored: bool) -> dict[int, float]:
-    """What the rare terms draw, and what holds several of the others where that could come before it."""
-    drawn = sum(known[term] for term in chosen.draws)
-    if not scored and drawn < (TOP if all(chosen.pairs) else POOL):
-        scores = entries.passing(entries.index.engine.any_of(chosen.draws))
+def _drawn(
+    entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int, few: Sequence[frozenset[int]] | None
+) -> dict[int, float]:
+    """What the rare terms draw, and what holds several of the others where that could come before it.
+
+    `few`: the rows of the rare terms, where none of them is left out and so no score is needed.
+    """
+    if few is not None:
+        scores = entries.passing(frozenset().union(*few))
     else:
         match, times = entries.index.engine.drawing(chosen.draws, chosen.others())
         scores = entries.ranked(match, score=f"{entries.index.score()} / {times}")

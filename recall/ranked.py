@@ -145,7 +145,7 @@ class Ranked:
 
     def _written(self, terms: Sequence[Term]) -> list[Written]:
         kinds = [kind for kind, weight in self._weights.curated.items() if weight]
-        return cited.best(self._connection, self._filters, terms, kinds) if kinds else []
+        return cited.best(self._counts, self._filters, terms, kinds) if kinds else []
 
     def _around(self, numbers: Iterable[int]) -> list[Turn]:
         reach = max(len(self._weights.before), len(self._weights.after))

@@ -77,6 +77,7 @@ class _Scores:
         self._terms = [0] * len(turns)  # that each place has, its own or from the turns beside it
         self._blocks = [0.0] * len(turns)  # what the block around each place has
         self._ends = _block_ends(turns, weights.block_reach)
+        self._lines = _line_ends(turns)
         self._beside = self._directions()
         self._by_text = {written.curated_no: written for written in sight.written}
         lengths = [written.chars for written in sight.written]
@@ -117,13 +118,12 @@ class _Scores:
 
     def _from_beside(self, places: Iterable[int]) -> dict[int, float]:
         """What a term's places give to the places beside them."""
-        turns = self._sight.turns
         given: dict[int, float] = {}
         for place in places:
-            line, firm = turns[place].line, self._firm[place]
+            (first, end), firm = self._lines[place], self._firm[place]
             for distance, worth in self._beside:
                 other = place + distance
-                if 0 <= other < len(turns) and turns[other].line == line:
+                if first <= other < end:
                     given[other] = given.get(other, 0.0) + worth * firm
         return given
 
@@ -210,6 +210,15 @@ def _block_ends(turns: Sequence[Turn], reach: int) -> list[tuple[int, int]]:
         at = [turn.seq for turn in group]
         start = len(ends)
         ends += [(start + bisect_left(at, seq - reach), start + bisect_right(at, seq + reach)) for seq in at]
+    return ends
+
+
+def _line_ends(turns: Sequence[Turn]) -> list[tuple[int, int]]:
+    """The places of the line around each place: the first, and the one behind the last."""
+    ends: list[tuple[int, int]] = []
+    for _, group in groupby(turns, key=attrgetter("line")):
+        start, number = len(ends), sum(1 for _ in group)
+        ends += [(start, start + number)] * number
     return ends
 
 

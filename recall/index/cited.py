@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from recall.index import matches
 from recall.index.filters import Filters
+from recall.index.frequencies import Counts
 from recall.query import Term
 
 POOL = 100  # curated texts that are looked at
@@ -61,11 +62,10 @@ ORDER BY cited.curated_no, e.entry_no
 """
 
 
-def best(
-    connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], kinds: Collection[str]
-) -> list[Written]:
+def best(counts: Counts, filters: Filters, terms: Sequence[Term], kinds: Collection[str]) -> list[Written]:
     """The texts of these kinds that hold the terms best, with what they cite of what the filters let in."""
-    rows = [row for row in matches.written(connection, filters, terms, 2 * POOL) if row["kind"] in kinds][:POOL]
+    connection = counts.connection
+    rows = [row for row in matches.written_once(counts, filters, terms) if row["kind"] in kinds][:POOL]
     cited: dict[int, list[sqlite3.Row]] = {}
     chosen = json.dumps([row["curated_no"] for row in rows])
     for row in connection.execute(_CITED.format(conditions=filters.entries()), filters.values() | {"chosen": chosen}):

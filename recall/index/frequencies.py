@@ -41,6 +41,7 @@ class Counts:
         self.connection, self.index = connection, index
         self._found: dict[Term, int] = {}
         self._rows: dict[Term, frozenset[int] | None] = {}
+        self.written: dict[frozenset[Term], list[sqlite3.Row]] = {}  # the curated texts that match these terms best
 
     def of_terms(self, terms: Iterable[Term]) -> dict[Term, int]:
         """In how many rows each term stands; a phrase, or a beginning, in COUNTED or more where it is so many."""

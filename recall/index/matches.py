@@ -26,7 +26,9 @@ MOST_TERMS = 32  # rarest first
 NEWEST = 500  # candidates of one kind where every term is common
 INSIDE = 1000  # entries of the conversations that were written about in the words of the query
 CURATED_ROWS = 2000  # that are ranked: each costs more here, for what it cites
+TEXTS = 200  # that are asked for
 TOP = 20  # places that a reader may look at
+SURE, CROWD = 50, 1000  # rows of the very rarest terms that are taken unscored, where more than CROWD are drawn
 FEW = 100  # conversations that are named to the index one by one
 
 
@@ -66,23 +68,37 @@ def of_entries(
     entries = _Entries(connection, index, filters, weights, scope)
     chosen = plan.plan(known, total, scope.share)
     if query.required:
-        if not scored and (few := _few(counts, query.required, POOL)) is not None:
+        rows = [counts.rows(term) for term in query.required] if not scored else []
+        few = [held for held in rows if held is not None and len(held) <= POOL]
+        if few and len(few) == len(rows):
             return Matches(entries.passing(frozenset.intersection(*few)))
         match = index.engine.requiring(query.required, chosen.terms())
         first = entries.newest(index.engine.all_of(query.required), plan.ROWS)
         return Matches(entries.ranked(match, first), bool(first))
     if chosen.draws:
-        few = None if scored else _few(counts, chosen.draws, TOP if all(chosen.pairs) else POOL)
-        return Matches(_drawn(entries, chosen, known, total, few))
-    return _bounded(entries, chosen, list(known))
+        return Matches(_drawn(entries, chosen, known, total, None if scored else counts))
+    return _bounded(entries, chosen, list(known), counts)
 
 
-def _few(counts: Counts, terms: Sequence[Term], most: int) -> list[frozenset[int]] | None:
-    """The rows that hold each of the terms, where these are so few together that none has to be chosen."""
-    if sum(counts.of_terms(terms).values()) >= most:
-        return None
-    rows = [counts.rows(term) for term in terms]
-    return [each for each in rows if each is not None] if None not in rows else None
+def _sure(counts: Counts, draws: Sequence[Term], most: int) -> tuple[list[Term], dict[int, float]]:
+    """The rarest of the terms that draw, with their rows, without a score: these are candidates whatever they score.
+
+    All of the terms where these have fewer than `most` rows. Where all have many, those of the very rarest, of which a
+    phrase of common words costs more to score than all the others.
+    """
+    found = counts.of_terms(draws)
+    if sum(found.values()) >= most:
+        most = SURE if sum(found.values()) > CROWD else 0
+    taken: list[Term] = []
+    rows: set[int] = set()
+    for term in sorted(draws, key=found.__getitem__):
+        most -= found[term]
+        held = counts.rows(term) if most > 0 else None
+        if held is None:
+            break
+        taken.append(term)
+        rows |= held
+    return taken, dict.fromkeys(rows, 0.0)
 
 
 def _rarest(terms: Sequence[Term], found: Mapping[Term, int]) -> dict[Term, int]:
@@ -152,7 +168,7 @@ class _Entries:
         """
         own = score or self.index.score()
         match = self.index.engine.narrowed(match, self.scope.ranked)
-        rows = self._filtered(match, first, own, AMPLE)
+        rows = [] if _is_number(own) else self._filtered(match, first, own, AMPLE)
         if not rows or (rows[-1]["seen"] == AMPLE and not self._settled(rows)):
             rows = self._filtered(match, first, own, -1)
         return {row["entry_no"]: row["score"] for row in rows}
@@ -207,23 +223,34 @@ class _Entries:
         return 0 if row is None else int(row[0])
 
 
+def _is_number(score: str) -> bool:
+    """Whether all rows have the same score: then none of them is settled by it."""
+    return score.replace(".", "").isdecimal()
+
+
 def _drawn(
-    entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int, few: Sequence[frozenset[int]] | None
+    entries: _Entries, chosen: Plan, known: Mapping[Term, int], total: int, counts: Counts | None
 ) -> dict[int, float]:
     """What the rare terms draw, and what holds several of the others where that could come before it.
 
-    `few`: the rows of the rare terms, where none of them is left out and so no score is needed.
+    `counts`: where scores are not asked for, so that what is drawn for sure needs none.
     """
-    if few is not None:
-        scores = entries.passing(frozenset().union(*few))
-    else:
-        match, times = entries.index.engine.drawing(chosen.draws, chosen.others())
+    sure: dict[int, float] = {}
+    draws = list(chosen.draws)
+    if counts is not None:
+        taken, rows = _sure(counts, draws, TOP if all(chosen.pairs) else POOL)
+        draws = [term for term in draws if term not in taken]
+        sure = entries.passing(rows)
+    scores: dict[int, float] = {}
+    if draws:
+        match, times = entries.index.engine.drawing(draws, chosen.others())
         scores = entries.ranked(match, score=f"{entries.index.score()} / {times}")
     if all(chosen.pairs):
         floor = sorted(scores.values(), reverse=True)[:TOP][-1] if len(scores) >= TOP else 0.0
         if plan.most(chosen.others(), known, total) > floor:
             scores = _paired(entries, chosen) | scores
-    return scores
+    best = sorted(scores.keys() - sure.keys(), key=scores.__getitem__, reverse=True)[: POOL - len(sure)]
+    return sure | {entry_no: scores[entry_no] for entry_no in best}
 
 
 def _paired(entries: _Entries, chosen: Plan) -> dict[int, float]:
@@ -231,7 +258,7 @@ def _paired(entries: _Entries, chosen: Plan) -> dict[int, float]:
     return entries.ranked(match, score=f"{entries.index.score()} / {times}")
 
 
-def _bounded(entries: _Entries, chosen: Plan, known: Sequence[Term]) -> Matches:
+def _bounded(entries: _Entries, chosen: Plan, known: Sequence[Term], counts: Counts) -> Matches:
     """Candidates where every term is common; the newest are best where no term's weight can be afforded."""
     engine = entries.index.engine
     terms = list(chosen.terms() or known)
@@ -246,15 +273,15 @@ def _bounded(entries: _Entries, chosen: Plan, known: Sequence[Term]) -> Matches:
         together = engine.all_of(terms)
         score = None if plainly is None else f"{len(terms)}.0"
         scores |= entries.ranked(together, entries.newest(together, NEWEST), score)
-    inside = _inside(entries, known)
+    inside = _inside(entries, known, counts)
     if inside and engine.SCOPED:
         scores |= entries.ranked(engine.narrowed(engine.any_of(terms), [inside]), 0, plainly)
     return Matches(dict(sorted(scores.items(), key=lambda item: -item[1])[:POOL]), bounded=True)
 
 
-def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
+def _inside(entries: _Entries, terms: Sequence[Term], counts: Counts) -> list[str]:
     """The scope words of the conversations that were best written about in these terms, INSIDE entries in all."""
-    rows = written(entries.connection, entries.filters, terms, POOL)
+    rows = written_once(counts, entries.filters, terms)[:POOL]
     numbers = dict.fromkeys(row["conversation_no"] for row in rows if row["conversation_no"] is not None)
     words: list[str] = []
     room = INSIDE
@@ -265,6 +292,14 @@ def _inside(entries: _Entries, terms: Sequence[Term]) -> list[str]:
             break
         words.append(word)
     return words
+
+
+def written_once(counts: Counts, filters: Filters, terms: Sequence[Term]) -> list[sqlite3.Row]:
+    """The TEXTS curated texts that match best, asked for once by one query. `counts` are those of the entries."""
+    asked = frozenset(terms)
+    if asked not in counts.written:
+        counts.written[asked] = written(counts.connection, filters, terms, TEXTS)
+    return counts.written[asked]
 
 
 def written(connection: sqlite3.Connection, filters: Filters, terms: Sequence[Term], most: int) -> list[sqlite3.Row]:

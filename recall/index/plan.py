@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from recall.query import Term
 
 ROWS = 4000  # that a plan lets be ranked
-WALKED = 150_000  # rows that hold a term which is scored, all terms together
+WALKED = 100_000  # rows that hold a term which is scored, all terms together
 COMMONEST = 0.5  # BM25 gives a term that more rows hold no weight
 SATURATED = 2.2  # times its weight: what BM25 gives at most for a term (k1 = 1.2), however often it stands there
 PHRASE = 3  # a row of a phrase is worth so many of a word: its places are compared

@@ -158,6 +158,7 @@ CREATE TABLE conversations (
 CREATE INDEX conversations_by_activity ON conversations (profile_no, last_active_at DESC, conversation_no);
 CREATE INDEX conversations_by_source ON conversations (profile_no, source);
 CREATE INDEX conversations_by_project ON conversations (project_no);
+CREATE INDEX conversations_in_scope ON conversations (profile_no, sidechain, automation, archived);
 
 CREATE TABLE entries (
     entry_no        INTEGER PRIMARY KEY,

@@ -9,7 +9,9 @@ filter, no neighbours, nothing curated, no snippet), and tantivy over the same w
 it, in a process of its own, bytecode made before, the best of some runs.
 
 Times are the best of some repeats of each question, then percentiles over the questions of a class: other programs
-share the machine. `cpu_p99` is the processor time of the same, which they disturb less.
+share the machine. `cpu_p50` and `cpu_p99` are the processor time of the same, which they disturb less. `loss`: what the
+plan of a query costs in answers, against scoring everything that matches (benchmarks.scale_loss); `--loss 0` leaves it
+out, for at a million entries it takes longest.
 """
 
 from __future__ import annotations
@@ -27,33 +29,31 @@ from pathlib import Path
 from typing import Any
 
 import recall
-from benchmarks import scale_build, scale_queries, scale_tantivy
-from recall.index import frequencies
+from benchmarks import scale_build, scale_loss, scale_queries, scale_tantivy
 from recall.index.database import Database
 from recall.searcher import SearchRequest, default_filters, search
 
 _PROFILE_NO = 1
 _STARTS = 5
+LOSS = 12  # questions of a class that the loss is measured on
 
 
-def measure(entries: int, folder: Path, *, cold: bool = True) -> dict[str, Any]:
+def measure(entries: int, folder: Path, *, cold: bool = True, loss: int = LOSS) -> dict[str, Any]:
     """The document that is printed. The index is built in `folder`."""
     path = folder / "index.db"
     built = scale_build.build(path, entries)
     database = Database.open(path)
     try:
-        with database.read() as connection:
-            counted = frequencies.count(connection, _PROFILE_NO)
-        if counted is not None:  # as at the end of a run that indexed
-            with database.write() as connection:
-                frequencies.keep(connection, counted)
         queries, question = _queries(database, folder)
+        with database.read() as connection:
+            lost = scale_loss.measure(connection, default_filters(_PROFILE_NO), loss)
     finally:
         database.close()
     return {
         "entries": entries,
         "build": built.as_json(),
         "queries": queries,
+        "loss": lost,
         "cold_start": cold_start(path, question) if cold else None,
     }
 
@@ -109,21 +109,31 @@ def _started(command: Sequence[str], environment: Mapping[str, str]) -> tuple[fl
     return (time.perf_counter() - begun) * 1000, done.stdout
 
 
+_COLUMNS = (
+    *((head, 8) for head in ("p50", "p95", "p99", "cpu p50", "cpu p99")),
+    *(("FTS5 p50", 9), ("FTS5 p99", 9), ("tantivy", 8)),
+)
+
+
 def table(result: Mapping[str, Any]) -> str:
     """The figures as text."""
     build, cold = result["build"], result["cold_start"]
     size = f"{result['entries']} entries, {build['text_MB']} MB of text"
     lines = [
         f"{size}: {build['MB_per_s']} MB/s, index {build['index_ratio']} of the text",
-        f"{'ms':16} {'p50':>8} {'p95':>8} {'p99':>8} {'cpu p99':>8} {'FTS5 p50':>9} {'FTS5 p99':>9} {'tantivy':>8}",
+        " ".join([f"{'ms':16}", *(f"{head:>{wide}}" for head, wide in _COLUMNS)]),
     ]
     for name, row in result["queries"].items():
-        shown = [row[key] for key in ("p50", "p95", "p99", "cpu_p99")]
+        shown = [row[key] for key in ("p50", "p95", "p99", "cpu_p50", "cpu_p99")]
         beside = [row["bare_fts5_p50"], row["bare_fts5_p99"], row["tantivy_p50"]]
         cells = ["-" if value is None else f"{value:.1f}" for value in (*shown, *beside)]
-        lines.append(
-            f"{name:16} " + " ".join(f"{cell:>{w}}" for cell, w in zip(cells, (8, 8, 8, 8, 9, 9, 8), strict=True))
-        )
+        shown_wide = zip(cells, _COLUMNS, strict=True)
+        lines.append(" ".join([f"{name:16}", *(f"{cell:>{wide}}" for cell, (_, wide) in shown_wide)]))
+    if result["loss"]:
+        lines.append(f"{'':16} {'R@10':>8} {'of all':>8} {'loss':>8} {'same':>8} {'asked':>8}")
+    for name, row in result["loss"].items():
+        cells = [f"{row[key]:.3f}" for key in ("R@10", "everything_R@10", "loss", "same_first_ten")]
+        lines.append(f"{name:16} " + " ".join(f"{cell:>8}" for cell in (*cells, str(row["questions"]))))
     if cold is not None:
         lines.append(f"cold start {cold['wall_ms']} ms, {cold['peak_mb']} MB")
     if any(row["tantivy_p50"] is None for row in result["queries"].values()):
@@ -135,10 +145,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Speed and size of search at a given number of entries.")
     parser.add_argument("--entries", type=int, required=True, help="how many; the same number gives the same history")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
+    parser.add_argument("--loss", type=int, default=LOSS, help=f"questions of a class for the loss; {LOSS}")
     parser.add_argument("--folder", type=Path, help="where to build (a temporary folder; some 900 bytes an entry)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        result = measure(arguments.entries, Path(folder))
+        result = measure(arguments.entries, Path(folder), loss=arguments.loss)
     arguments.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(table(result))
 

@@ -58,9 +58,8 @@ class _Everything(Ranked):
 
 def measure(connection: sqlite3.Connection, filters: Filters, number: int) -> dict[str, dict[str, float]]:
     """R@10 of the plan and of scoring everything, and what the first loses, by class; `number` questions of each."""
-    return {
-        name: _compared(connection, filters, asked) for name, asked in questions(connection, filters, number).items()
-    }
+    asked = questions(connection, filters, number) if number else {}
+    return {name: _compared(connection, filters, some) for name, some in asked.items()}
 
 
 def _compared(connection: sqlite3.Connection, filters: Filters, asked: Sequence[Asked]) -> dict[str, float]:
@@ -70,7 +69,8 @@ def _compared(connection: sqlite3.Connection, filters: Filters, asked: Sequence[
     plan, everything = (
         sum(one.entry_no in first for one, first in zip(asked, firsts, strict=True)) for firsts in (planned, all_scored)
     )
-    same = sum(len({*one} & {*other}) / max(1, len(other)) for one, other in zip(planned, all_scored, strict=True))
+    pairs = zip(planned, all_scored, strict=True)
+    same = sum(len({*one} & {*other}) / len(other) if other else 1.0 for one, other in pairs)
     return {
         "questions": len(asked),
         "R@10": round(plan / number, 3),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import secrets
+import os
 
 
 def sha256_hex(data: bytes) -> str:
@@ -39,4 +39,4 @@ def derived_id(letter: str, *parts: str) -> str:
 
 def minted_id(letter: str) -> str:
     """A new id that was never used before (60 random bits)."""
-    return f"{letter}_{_base32(secrets.token_bytes(8))[:12]}"
+    return f"{letter}_{_base32(os.urandom(8))[:12]}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ class Journal:
 
 def new_paths(database: Path, now: int) -> tuple[Path, Path]:
     """Where the journal and the backup of a run go; the folders are made, 0700."""
-    stamp = (iso(now) or "unknown").replace(":", "-")[:19] + "-" + secrets.token_hex(3)
+    stamp = (iso(now) or "unknown").replace(":", "-")[:19] + "-" + os.urandom(3).hex()
     found = []
     for kind, ending in (("journals", "json"), ("backups", "db")):
         folder = folder_of(database, kind)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from typing import TYPE_CHECKING
 
-from recall import conversations, folders
+from recall import folders
 from recall.errors import SourceError
-from recall.hosts.catalogue import Catalogue
 from recall.hosts.reading import Resumable
 from recall.hosts.reading import resume as command
 from recall.index.database import Database
 from recall.settings import Settings
 from recall.shown import Resume, SourceState, state_by_stat, state_of
+
+if TYPE_CHECKING:
+    from recall.hosts.catalogue import Catalogue
 
 
 def source_state_of(settings: Settings, database: Database) -> SourceState:
@@ -26,7 +29,10 @@ def source_state_of(settings: Settings, database: Database) -> SourceState:
         nonlocal catalogue
         if os.path.isabs(row["source"]):
             return state_by_stat(row)
-        catalogue = catalogue or conversations.catalogue_of(settings, database)
+        if catalogue is None:
+            from recall import conversations  # only what is kept in a database is looked up so
+
+            catalogue = conversations.catalogue_of(settings, database)
         try:
             now = catalogue.look(row["source"])
         except SourceError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
+import os
 import sqlite3
 import threading
 import time
@@ -103,6 +103,6 @@ class Run:
     cancellation: Cancellation
     report: Callable[[Progress], None]
     clock: Callable[[], int] = now_ms
-    run_id: str = field(default_factory=lambda: "r_" + secrets.token_hex(6))
+    run_id: str = field(default_factory=lambda: "r_" + os.urandom(6).hex())
     follower: Follower | None = None
     choose: Choose | None = None

@@ -9,7 +9,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,6 +37,8 @@ def connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
 
 def install(connection: sqlite3.Connection) -> None:
     """Write the schema into an empty file."""
+    from importlib import resources  # only a new index needs them, and all else waits for them
+
     schema = resources.files("recall.index").joinpath("schema.sql").read_text(encoding="utf-8")
     stamp = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
     connection.executescript(f"BEGIN IMMEDIATE; {schema} {stamp} COMMIT;")

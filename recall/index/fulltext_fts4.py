@@ -77,9 +77,12 @@ def recorded(connection: sqlite3.Connection, table: str) -> int | None:  # noqa:
 
 def broken(connection: sqlite3.Connection, table: str, words: Sequence[str]) -> str | None:  # noqa: ARG001
     """What of the list of segments is gone; FTS4 says of the segments themselves that they are damaged."""
+    held = connection.execute(f"SELECT 1 FROM {table}_docsize LIMIT 1").fetchone() is not None
     if connection.execute(f"SELECT 1 FROM {table}_segdir LIMIT 1").fetchone() is None:
-        held = connection.execute(f"SELECT 1 FROM {table}_docsize LIMIT 1").fetchone()
-        return None if held is None else "its list of segments is empty"
+        return "its list of segments is empty" if held else None
+    counted = connection.execute(f"SELECT value FROM {table}_stat WHERE id = 0").fetchone()
+    if held != (counted is not None and counted[0][:1] > b"\0"):  # the number of rows comes first
+        return "its record of lengths is empty"
     gap = connection.execute(
         f"SELECT 1 FROM {table}_segdir GROUP BY level HAVING max(idx) >= count(*) LIMIT 1"
     ).fetchone()

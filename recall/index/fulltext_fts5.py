@@ -17,7 +17,7 @@ SEEKS = True  # a range of rows is looked up without walking to it
 MERGED = 1000  # pages that are written in one go
 BODY_WEIGHT, WHOLE_WEIGHT, SCOPE_WEIGHT = 1.0, 1.0, 0.0
 
-_STRUCTURE = 10  # the row of the record of segments
+_AVERAGES, _STRUCTURE = 1, 10  # the rows of the records of averages and of segments
 _SECOND_FORM = b"\xff\x00\x00\x01"
 _PAGE_BITS = 37  # of a row's number below its segment's
 _HEAD = 4  # bytes before the rows of a page
@@ -77,7 +77,7 @@ def occurrences(table: str) -> str:
 
 def recorded(connection: sqlite3.Connection, table: str) -> int | None:
     """How many words FTS5 itself says there are: its record of averages holds the rows, then the words by column."""
-    row = connection.execute(f"SELECT block FROM {table}_data WHERE id = 1").fetchone()
+    row = connection.execute(f"SELECT block FROM {table}_data WHERE id = {_AVERAGES}").fetchone()
     return sum(list(_varints(row[0] if row is not None else b""))[1:])
 
 
@@ -85,9 +85,13 @@ def broken(connection: sqlite3.Connection, table: str, words: Sequence[str]) -> 
     """What of the pages that these words lead to is damaged. FTS5 itself takes zeros there for "no such word"."""
     record = connection.execute(f"SELECT block FROM {table}_data WHERE id = {_STRUCTURE}").fetchone()
     segments = _segments(bytes(record[0])) if record is not None else []
+    held = connection.execute(f"SELECT 1 FROM {table}_docsize LIMIT 1").fetchone() is not None
     if not segments:
-        held = connection.execute(f"SELECT 1 FROM {table}_docsize LIMIT 1").fetchone()
-        return None if held is None else "its record of segments is empty"
+        return "its record of segments is empty" if held else None
+    averages = connection.execute(f"SELECT block FROM {table}_data WHERE id = {_AVERAGES}").fetchone()
+    counted = next(_varints(averages[0]), 0) if averages is not None else 0  # rows
+    if held != (counted > 0):  # a search that has few rows to choose from asks for no lengths
+        return "its record of lengths is empty"
     rows = connection.execute(
         f"""
         WITH segments AS MATERIALIZED (

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import sqlite3
 import sys
 from collections.abc import Iterable
@@ -64,7 +63,7 @@ class Owner:
 
     def __init__(self, database: Path) -> None:
         self._folder = owners_folder(database)
-        self.token = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self.token = f"{os.getpid()}-{os.urandom(8).hex()}"
         self._descriptor = -1
 
     def __enter__(self) -> Owner:

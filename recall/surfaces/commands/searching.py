@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
+
 from recall import search_request
+from recall.index.database import Database
+from recall.shown import Lost
 from recall.surfaces.commands.hint import hinted
 from recall.surfaces.commands.parameters import SCOPE, TIME, number, text, texts, window
 from recall.surfaces.operations import Answer, Arguments, Operation, Parameter
@@ -10,7 +15,7 @@ from recall.surfaces.session import Session
 
 
 def _search(session: Session, arguments: Arguments) -> Answer:
-    from recall import originals, origins, rewriting, searcher
+    from recall import origins, rewriting, searcher
 
     request = searcher.SearchRequest(
         queries=texts(arguments, "queries") or (" ".join(texts(arguments, "query")),),
@@ -38,9 +43,23 @@ def _search(session: Session, arguments: Arguments) -> Answer:
         origins.resume,
         session.here(),
         rewriting.rewriter(session.reading_run()),
-        originals.standing_of(session.settings, database),
+        _standing(session, database),
     )
     return hinted(session, answer)
+
+
+def _standing(session: Session, database: Database) -> Lost:
+    """Asks the sources that have changed. Their readers are a third of a start, and mostly none has."""
+    standing: Lost | None = None
+
+    def lost(conversation: sqlite3.Row, entry_ids: Sequence[str], hidden: frozenset[str]) -> frozenset[str] | None:
+        from recall import originals
+
+        nonlocal standing
+        standing = standing or originals.standing_of(session.settings, database)
+        return standing(conversation, entry_ids, hidden)
+
+    return lost
 
 
 OPERATIONS: tuple[Operation, ...] = (

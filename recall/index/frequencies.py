@@ -21,6 +21,7 @@ LEAST_ROWS = 5000  # below, every word is looked up quickly
 KEPT_LEAST, KEPT_SHARE = 500, 0.002  # a word in fewer rows than either is not kept
 GROWN = 1.2  # times as many rows as were there: counted again
 COUNTED = 5000  # rows that hold a phrase are counted so far
+LONG = 20_000  # rows of a word that make a phrase with it long to walk
 
 _LAYERS: tuple[LayerName, ...] = ("text", "curated")
 
@@ -41,17 +42,38 @@ class Counts:
         self.connection, self.index = connection, index
         self._found: dict[Term, int] = {}
         self._rows: dict[Term, frozenset[int] | None] = {}
+        self._long: set[Term] = set()
         self.written: dict[frozenset[Term], list[sqlite3.Row]] = {}  # the curated texts that match these terms best
 
     def of_terms(self, terms: Iterable[Term]) -> dict[Term, int]:
-        """In how many rows each term stands; a phrase, or a beginning, in COUNTED or more where it is so many."""
+        """In how many rows each term stands; a phrase in no more than that, which is as many as its rarest word has.
+
+        Where that would be COUNTED or more, or one of its words has so many rows that to score it would cost more, the
+        phrase is counted, so far; and so is the beginning of a word.
+        """
         terms = list(dict.fromkeys(terms))
         asked = {word for term in terms if term not in self._found for word in _whole(term)}
         words = of_words(self.connection, self.index, asked) if asked else {}
         for term in terms:
             if term not in self._found:
-                self._found[term] = self._count(term, min((words[word] for word in _whole(term)), default=COUNTED))
+                rows = [words[word] for word in _whole(term)]
+                most = min(rows, default=COUNTED)
+                if is_compound(term) and max(rows, default=0) > LONG:
+                    self._long.add(term)
+                counted = most > 0 and is_compound(term) and (term.prefix or most >= COUNTED or term in self._long)
+                self._found[term] = self.of_term(term) if counted else most
         return {term: self._found[term] for term in terms}
+
+    def of_term(self, term: Term) -> int:
+        """In how many rows a term stands; a phrase, or a beginning, in COUNTED or more where it is so many."""
+        if not is_compound(term):
+            return self.of_terms([term])[term]
+        rows = self.rows(term)
+        return COUNTED if rows is None else len(rows)
+
+    def is_long(self, term: Term) -> bool:
+        """Whether it is a phrase with a word in so many rows that to score it costs more than to find it."""
+        return term in self._long
 
     def rows(self, term: Term) -> frozenset[int] | None:
         """The rows that hold a term; None where they are COUNTED or more."""
@@ -60,13 +82,6 @@ class Counts:
             rows = self.connection.execute(sql, {"match": self.index.engine.any_of([term])}).fetchall()
             self._rows[term] = frozenset(row[0] for row in rows) if len(rows) < COUNTED else None
         return self._rows[term]
-
-    def _count(self, term: Term, most: int) -> int:
-        """`most`: the rows of its rarest word."""
-        if most == 0 or not is_compound(term):
-            return most
-        rows = self.rows(term)
-        return COUNTED if rows is None else len(rows)
 
 
 def is_compound(term: Term) -> bool:

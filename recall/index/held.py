@@ -18,6 +18,8 @@ from recall.index.frequencies import Counts, is_compound
 from recall.index.layers import Layer
 from recall.query import Term
 
+ALONE = 60_000  # rows of a term that tells something by itself,
+TOGETHER = 120_000  # and of all such terms of a query
 SEEK = 60  # rows of a term that are walked in the time of one look-up of a span,
 NEAR = 12  # and those that are handed over in it
 
@@ -31,25 +33,39 @@ class Holding:
 
 
 def of_terms(counts: Counts, found: Mapping[Term, int], among: Collection[int]) -> dict[Term, Holding]:
-    """What `among` (row numbers) hold. `found`: the terms with about how many rows hold each."""
-    connection, index = counts.connection, counts.index
+    """What `among` (row numbers) hold. `found`: the terms with about how many rows hold each.
+
+    The commonest terms of a long query are said to be held where a rarer one stands as well: by themselves they would
+    only tell that a text is long.
+    """
     wanted = sorted(among)
     holding: dict[Term, Holding] = {}
-    for term in (term for term in found if found[term]):
-        match, total = index.engine.any_of([term]), found[term]
-        rows = counts.rows(term) if is_compound(term) else None
-        if rows is not None:
-            holding[term] = Holding(rows.intersection(wanted), total)
-            continue
-        if is_compound(term):
-            total = _count(connection, index, match)
-        spans = _spans(wanted, total) if index.engine.SEEKS and not term.prefix else []
-        if len(spans) * SEEK < total and spans:
-            held = _in_spans(connection, index, match, spans).intersection(wanted)
+    telling: frozenset[int] = frozenset()
+    left = TOGETHER
+    for term in sorted((term for term in found if found[term]), key=lambda term: found[term]):
+        rows, total = _rows(counts, term, found[term], wanted)
+        if holding and found[term] > min(ALONE, left):
+            rows &= telling
         else:
-            held = _among(connection, index, match, wanted)
-        holding[term] = Holding(held, total)
+            telling |= rows
+            left -= total
+        holding[term] = Holding(rows, total)
     return holding
+
+
+def _rows(counts: Counts, term: Term, total: int, wanted: Sequence[int]) -> tuple[frozenset[int], int]:
+    """Which of the wanted rows (in order) hold a term, and how many rows of all; `total`: about how many."""
+    connection, index = counts.connection, counts.index
+    match = index.engine.any_of([term])
+    if is_compound(term):
+        rows = counts.rows(term)
+        if rows is not None:
+            return rows.intersection(wanted), len(rows)
+        total = _count(connection, index, match)
+    spans = _spans(wanted, total) if index.engine.SEEKS and not term.prefix else []
+    if spans and len(spans) * SEEK < total:
+        return _in_spans(connection, index, match, spans).intersection(wanted), total
+    return _among(connection, index, match, wanted), total
 
 
 def _spans(wanted: Sequence[int], total: int) -> list[tuple[int, int]]:

@@ -28,7 +28,7 @@ INSIDE = 1000  # entries of the conversations that were written about in the wor
 CURATED_ROWS = 2000  # that are ranked: each costs more here, for what it cites
 TEXTS = 200  # that are asked for
 TOP = 20  # places that a reader may look at
-SURE, CROWD = 50, 1000  # rows of the very rarest terms that are taken unscored, where more than CROWD are drawn
+SURE = 20  # rows of a long phrase that are taken unscored
 FEW = 100  # conversations that are named to the index one by one
 
 
@@ -80,25 +80,17 @@ def of_entries(
     return _bounded(entries, chosen, list(known), counts)
 
 
-def _sure(counts: Counts, draws: Sequence[Term], most: int) -> tuple[list[Term], dict[int, float]]:
-    """The rarest of the terms that draw, with their rows, without a score: these are candidates whatever they score.
+def _sure(counts: Counts, draws: Sequence[Term], most: int) -> dict[Term, frozenset[int]]:
+    """Terms that draw, with their rows, whose rows are candidates whatever they score, so that no score is needed.
 
-    All of the terms where these have fewer than `most` rows. Where all have many, those of the very rarest, of which a
-    phrase of common words costs more to score than all the others.
+    All of the terms, where these have fewer than `most` rows. Else rare phrases with a very common word: to score one
+    costs more than all the words together, and what holds it holds these too.
     """
     found = counts.of_terms(draws)
-    if sum(found.values()) >= most:
-        most = SURE if sum(found.values()) > CROWD else 0
-    taken: list[Term] = []
-    rows: set[int] = set()
-    for term in sorted(draws, key=found.__getitem__):
-        most -= found[term]
-        held = counts.rows(term) if most > 0 else None
-        if held is None:
-            break
-        taken.append(term)
-        rows |= held
-    return taken, dict.fromkeys(rows, 0.0)
+    few = sum(found.values()) < most or sum(map(counts.of_term, draws)) < most
+    taken = [term for term in draws if few or counts.is_long(term)]
+    rows = {term: counts.rows(term) for term in taken}
+    return {term: held for term, held in rows.items() if held is not None and (few or len(held) <= SURE)}
 
 
 def _rarest(terms: Sequence[Term], found: Mapping[Term, int]) -> dict[Term, int]:
@@ -235,12 +227,9 @@ def _drawn(
 
     `counts`: where scores are not asked for, so that what is drawn for sure needs none.
     """
-    sure: dict[int, float] = {}
-    draws = list(chosen.draws)
-    if counts is not None:
-        taken, rows = _sure(counts, draws, TOP if all(chosen.pairs) else POOL)
-        draws = [term for term in draws if term not in taken]
-        sure = entries.passing(rows)
+    taken = _sure(counts, chosen.draws, TOP if all(chosen.pairs) else POOL) if counts is not None else {}
+    draws = [term for term in chosen.draws if term not in taken]
+    sure = entries.passing(frozenset().union(*taken.values()))
     scores: dict[int, float] = {}
     if draws:
         match, times = entries.index.engine.drawing(draws, chosen.others())
@@ -249,8 +238,7 @@ def _drawn(
         floor = sorted(scores.values(), reverse=True)[:TOP][-1] if len(scores) >= TOP else 0.0
         if plan.most(chosen.others(), known, total) > floor:
             scores = _paired(entries, chosen) | scores
-    best = sorted(scores.keys() - sure.keys(), key=scores.__getitem__, reverse=True)[: POOL - len(sure)]
-    return sure | {entry_no: scores[entry_no] for entry_no in best}
+    return scores | sure
 
 
 def _paired(entries: _Entries, chosen: Plan) -> dict[int, float]:

@@ -57,21 +57,46 @@ def test_each_way_to_look_up_tells_what_the_text_holds(
         counts = Counts(connection, layers.layer(connection, index.number, "text"))
         found = counts.of_terms(TERMS)
         holding = held.of_terms(counts, found, among)
+        exact = {term: counts.of_term(term) for term in TERMS}
     for term in TERMS:
         rows = {number for number, text in enumerate(texts, 1) if _holds(text, term)}
-        assert (term in holding) == bool(rows), term
-        if rows:
-            assert holding[term].rows == rows.intersection(among), term
-            assert found[term] == (min(len(rows), counted) if frequencies.is_compound(term) else len(rows)), term
-            assert term.prefix or holding[term].total == len(rows), term
+        assert found[term] >= (min(len(rows), counted) if frequencies.is_compound(term) else len(rows)), term
+        if not found[term]:
+            assert term not in holding
+            continue
+        assert holding[term].rows == rows.intersection(among), term
+        assert term.prefix or holding[term].total == len(rows), term
+        assert exact[term] == (min(len(rows), counted) if frequencies.is_compound(term) else len(rows)), term
+    assert holding[Term(("k0", "l0"))].rows, "a phrase that stands there"
+    assert not found[Term(("nowhere",))]
 
 
-def test_a_phrase_of_common_words_is_counted_as_what_it_is(index: Index) -> None:
+def test_the_commonest_words_of_a_long_query_count_beside_a_rarer_one(
+    one: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "TOGETHER", 3)
+    one.conversation(["heron", "egret heron", "egret", "stork egret", "heron stork", "heron"])
+    heron, egret, stork = (Term((word,)) for word in ("heron", "egret", "stork"))
+    with one.database.read() as connection:
+        counts = Counts(connection, layers.layer(connection, one.number, "text"))
+        holding = held.of_terms(counts, counts.of_terms([heron, egret, stork]), range(1, 7))
+    assert holding[stork].rows == frozenset({4, 5}), "the rarest counts anywhere"
+    assert holding[egret].rows == frozenset({4})
+    assert holding[heron].rows == frozenset({5})
+    assert (holding[egret].total, holding[heron].total) == (3, 4)
+
+
+def test_a_phrase_of_common_words_is_counted_as_what_it_is(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     index.conversation(["grey heron"] * 2 + ["heron grey"] * 40)
     with index.database.read() as connection:
         counts = Counts(connection, layers.layer(connection, index.number, "text"))
         phrase = Term(("grey", "heron"))
+        assert counts.of_terms([phrase]) == {phrase: 42}, "as its rarest word"
+        assert not counts.is_long(phrase)
+        monkeypatch.setattr(frequencies, "LONG", 40)
+        counts = Counts(connection, layers.layer(connection, index.number, "text"))
         assert counts.of_terms([phrase]) == {phrase: 2}
+        assert counts.is_long(phrase)
         assert counts.rows(phrase) == frozenset({1, 2})
 
 
@@ -94,16 +119,26 @@ def test_candidates_without_scores_are_those_with(one: Index, monkeypatch: pytes
     assert _drawn(one, scored=False) == _drawn(one, scored=True)
 
 
-def test_where_much_is_drawn_the_rarest_are_among_it_unscored(one: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = _texts()
-    one.conversation([*texts, "k0 " * 60 + "needle in long text " + "m0 " * 60])
-    for name, value in {"CROWD": 5, "SURE": 3, "POOL": 10}.items():
+def test_a_rare_phrase_of_very_common_words_is_drawn_unscored(one: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is among the candidates, however long the entry is and however many others hold its words."""
+    monkeypatch.setattr(frequencies, "LONG", 20)
+    for name, value in {"TOP": 2, "POOL": 10}.items():
         monkeypatch.setattr(matches, name, value)
+    one.conversation([*_texts(), " ".join(["s0"] * 60 + ["k0 l0 m0 n0"] + ["t0"] * 60)])
+    ranked: list[str] = []
+    original = matches._Entries.ranked
+
+    def seen(self: matches._Entries, match: str, first: int = 0, score: str | None = None) -> dict[int, float]:
+        ranked.append(match)
+        return original(self, match, first, score)
+
+    monkeypatch.setattr(matches._Entries, "ranked", seen)
     with one.database.read() as connection:
-        query = querying.cut("needle k1 l1 n1 k0")
+        query = querying.cut("k0-l0-m0-n0")
         found = matches.of_entries(connection, default_filters(one.number), query, ROLES, scored=False)
     assert ROWS + 1 in found.scores
-    assert len(found.scores) == 10
+    assert ranked
+    assert not any('"k0 l0 m0 n0"' in match for match in ranked)
 
 
 def _pieces(index: Index, table: str) -> int:

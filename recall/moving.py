@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from recall import conversations, folders, scope
 from recall.errors import ArgumentError, SourceError
+from recall.hosts.header import identity_of
+from recall.hosts.names import HOSTS
 from recall.hosts.place import is_here
 from recall.hosts.reading import probe
 from recall.index import lineage, projects, reads, stored
@@ -79,6 +81,7 @@ def _named(run: Run, here: Here, conversation: str) -> _Named:
         if here.current is None:
             message = "No running conversation was named"
             raise ArgumentError("not_found", message, "pass --current HOST:ID, or name the conversation")
+        _check_named(*here.current)
         return _Named(*here.current, here.cwd)
     with run.database.read() as connection:
         number = profile_number(connection, run.settings.profile)
@@ -99,6 +102,17 @@ def _named(run: Run, here: Here, conversation: str) -> _Named:
         message = f"There is no conversation {conversation!r} in profile {run.settings.profile!r}"
         hint = "`history-recall conversations` lists them; one that is not indexed is named HOST:ID"
         raise ArgumentError("not_found", message, hint) from error
+
+
+def _check_named(host: str, identity: str) -> None:
+    """Raise ArgumentError `not_found` for a name that no conversation can have: what is decided of it is kept."""
+    hint = f"the program passes --current HOST:ID; the hosts are {', '.join(HOSTS)}"
+    if host not in HOSTS:
+        raise ArgumentError("not_found", f"No host is called {host[:40]!r}", hint)
+    try:
+        identity_of(identity, "the running conversation")
+    except SourceError as error:
+        raise ArgumentError("not_found", error.message, hint) from error
 
 
 def _refuse_beyond(

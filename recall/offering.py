@@ -6,7 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from recall import binding, scope
+from recall import binding, folders, scope
 from recall.counting import count
 from recall.hosts.place import (
     sighting,
@@ -18,7 +18,7 @@ from recall.settings import Settings
 
 
 def hint(connection: sqlite3.Connection, profile_no: int, home: Path, here: Here, now: int) -> dict[str, object] | None:
-    """What to offer where the caller's folder leads to no project; None where it does, or the user said no."""
+    """What to offer where the caller's folder leads to no project; None where it does or cannot, or after a no."""
     place = here.place
     if here.cwd is None or not place.folders or scope.current_project(connection, profile_no, here) is not None:
         return None
@@ -28,6 +28,8 @@ def hint(connection: sqlite3.Connection, profile_no: int, home: Path, here: Here
         return None
     known = place.marker is not None
     waiting = len(placed.unplaced(connection, profile_no, place.folders))
+    if not folders.is_text(here.cwd) or not (place.there or waiting):
+        return None
     moved = _moved_from(connection, profile_no, here.cwd)
     return {
         "folder": here.cwd,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
+from recall import folders
 from recall.errors import ArgumentError
 
 APPLICATION = "history-recall"
@@ -106,12 +107,19 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, s
         repair=repair,
         disabled=values.get("disabled") == "1",
         current=_current(values.get("current")),
-        cwd=values.get("cwd"),
+        cwd=_cwd(values.get("cwd"), home),
         host_variables={name: env[name] for name in _HOST_VARIABLES if env.get(name)},
         infer_mentions=_switch("projects_infer_mentions", values.get("projects_infer_mentions", "1")),
         agent_scope=_agent_scope(values.get("projects_agent_scope", "all")),
         **numbers,
     )
+
+
+def _cwd(value: str | None, home: Path) -> str | None:
+    """The caller's folder: a relative one, as a person types it, once at the start; another machine's as it is."""
+    if not value or folders.parse(value) is not None:
+        return value or None
+    return os.path.abspath(home / value[2:] if value == "~" or value.startswith("~/") else value)
 
 
 def _printable(given: Mapping[str, str]) -> dict[str, str]:

@@ -22,11 +22,15 @@ _LINK = re.compile(r"gitdir: (.+?)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a conversation ran. `folders`: as the log writes it, and its real path where that is another."""
+    """Where a conversation ran. `folders`: as the log writes it, and its real path where that is another.
+
+    `there`: the folder is on this machine, now.
+    """
 
     folders: tuple[Folder, ...] = ()
     marker: str | None = None
     git_group: str | None = None
+    there: bool = False
 
 
 NOWHERE = Place()
@@ -41,7 +45,7 @@ def place_of(cwd: str | None) -> Place:
         return Place((named,))
     real = os.path.realpath(cwd)  # of one that is gone, the part that is there: a link above it leads on
     both = tuple(dict.fromkeys((named, folders.parse(real) or named)))
-    return Place(both, marker.read(real), git_group(real)) if os.path.isdir(real) else Place(both)
+    return Place(both, marker.read(real), git_group(real), there=True) if os.path.isdir(real) else Place(both)
 
 
 def is_here(folder: Folder) -> bool:

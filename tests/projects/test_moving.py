@@ -258,3 +258,12 @@ def test_an_agent_without_a_folder_binds_none(person: Person, action: str, monke
     answered = tool_calls.call("history_recall_project", {"action": action}, {}, _nobody, Cancellation())
     assert (answered.is_error, answered.document["error"]["code"]) == (True, "no_project")  # type: ignore[index]
     assert not list(person.folder("app").iterdir())
+
+
+@pytest.mark.parametrize(
+    "current", ["nohost:x", "pi:a\nb", "pi:a b", "pi:" + "a" * 201, "pi:ghp_" + "Zx9Kq2Lm8Rt4Vb7Nc1Ws6Yd3Hf5Jg0Pa9Q4e"]
+)
+def test_what_no_conversation_can_be_called_is_not_kept_as_moved(person: Person, current: str) -> None:
+    two(person)
+    assert person.refused("project", "move", "current", "Quince", "--current", current) == "not_found"
+    assert person.rows("SELECT count(*) FROM decisions") == [(0,)]

@@ -368,3 +368,29 @@ def test_a_project_without_a_folder_is_said_to_have_none(person: Person, capsys:
     assert person.done("project", "adopt", "Heron", person.folder("app"))["conversations"] == 0
     main(["project", "list"])
     assert "no folder leads to it" not in capsys.readouterr().out
+
+
+def test_nothing_is_offered_where_nothing_could_be_bound(person: Person) -> None:
+    """A folder that is not there, on this machine or on another one, unless conversations that ran in it wait."""
+    gone = person.folder("gone")
+    person.talks("pi000001", gone, "gearbox")
+    for cwd in (gone.with_name("nowhere"), "C:\\Work\\App", "/" + "a" * 5000, str(gone) + "\udcff"):
+        assert person.done("status", "--cwd", cwd)["project_hint"] is None
+        assert "project_hint" not in person.done("search", "gearbox", "--cwd", cwd)
+    gone.rmdir()
+    assert person.done("status", "--cwd", gone)["project_hint"] is None
+    person.index()
+    offer = person.done("status", "--cwd", gone)["project_hint"]
+    assert "1 indexed conversation ran here" in offer["message"]
+    assert person.done("project", "bind", gone)["conversations"] == 1
+
+
+def test_a_relative_folder_is_that_of_the_asking(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = person.folder("app", "deep")
+    bound = person.done("project", "bind", app)["project_id"]
+    monkeypatch.chdir(app.parent)
+    for cwd in ("deep", "./deep/", "../app/deep", f"~/{app.relative_to(person.home)}"):
+        assert person.done("search", "gearbox", "--cwd", cwd)["project"] == bound
+    monkeypatch.chdir(app)
+    assert person.done("search", "gearbox", "--cwd", ".")["project"] == bound
+    assert person.done("project", "bind", "--cwd", ".")["project_id"] == bound

@@ -96,7 +96,8 @@ def search(
         belongs = scopes.belongs_of(connection, number, scope)
         shown = Found(connection, request, found.queries, source_state, resume, belongs, found.replaced)
         in_scope = hits.in_scope(connection, filters)
-        said = [_message(request, rewriting, found, scope, filters, in_scope), _meant(connection, filters, found)]
+        told = _message(request, rewriting, found, scope, filters, in_scope)
+        said = [_meant(connection, filters, found, told)]
         if request.window:
             said.append(request.window.left_out(hits.untimed(connection, filters, LEFT_OUT)))
         next_cursor = None if last is None else cursors.encode([last], question, stamp)
@@ -210,13 +211,17 @@ def _message(
     return " ".join(said)
 
 
-def _meant(connection: sqlite3.Connection, filters: Filters, found: Candidates) -> str:
-    """Words that may have been meant, where nothing was found by what was typed. They are never looked for unasked."""
+def _meant(connection: sqlite3.Connection, filters: Filters, found: Candidates, said: str) -> str:
+    """What was said, with words that may have been meant where nothing was found by what was typed. They are never
+    looked for unasked.
+    """
     if found.damaged or any(hit.has_words for hit in found.hits):
-        return ""
+        return said
     typed = [word for query in found.queries for word in telling(query.text.split())]
-    pairs = spellings.meant(connection, filters, typed).items()
-    return f"— did you mean {', '.join(f'{meant} (for {word})' for word, meant in pairs)}?" if pairs else ""
+    pairs = ", ".join(f"{meant} (for {word})" for word, meant in spellings.meant(connection, filters, typed).items())
+    if not pairs:
+        return said
+    return f"{said} — did you mean {pairs}?" if said else f"Did you mean {pairs}?"
 
 
 def _words(query: Query) -> list[str]:

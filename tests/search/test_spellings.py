@@ -92,6 +92,14 @@ def test_nothing_is_said_where_the_words_were_found(index: Index) -> None:
     assert "did you mean" not in str(answer["message"])
 
 
+def test_hits_that_nothing_but_what_was_written_brought_are_no_words(index: Index) -> None:
+    number = index.conversation(["The kestrel sat there"])
+    index.facet(number, "kestral", ["e0"])
+    answer = search(index.database, PROFILE, SearchRequest(("kestral",), mode="keyword"))
+    assert answer["conversations"]
+    assert answer["message"] == "Did you mean kestrel (for kestral)?"
+
+
 def test_a_word_that_stands_is_no_slip(index: Index) -> None:
     index.conversation([Turn("kestral", role="system"), "kestrel"])
     filters = default_filters(index.number)

@@ -123,9 +123,12 @@ def _printable(word: str) -> str:
 
 
 def _progress(as_json: bool) -> Reporter:
+    stream: TextIO | None = sys.stderr  # None where the process was started without
+    if stream is None:
+        return Reporter()
     if as_json:
-        return JsonLines(sys.stderr)
-    return TerminalProgress(sys.stderr) if sys.stderr.isatty() else Reporter()
+        return JsonLines(stream)
+    return TerminalProgress(stream) if stream.isatty() else Reporter()
 
 
 def _asker(asked: Asked, cancellation: Cancellation) -> Callable[[str], bool] | None:

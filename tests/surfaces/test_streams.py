@@ -36,6 +36,17 @@ def test_nobody_has_to_watch_for_the_work_to_be_done(store: Path) -> None:
     assert len(json.loads(done.stdout)["completed"]) == 2
 
 
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
+def test_a_process_that_was_started_without_a_stream_answers_on_the_others(store: Path, closed: str) -> None:
+    for words in ("index-all --json", "index-all", "status --json", "search zebra", "rebuild"):
+        done = _run(store, f"$R {words} {closed}")
+        assert (done.returncode, bool(done.stdout)) == (0, True), words
+    for words, code in (("status", 0), ("index-all", 0), ("nonsense", 2), ("read c_none", 1)):
+        done = _run(store, f"$R {words} >&- {closed}")
+        assert done.returncode == code, words
+        assert b"Traceback" not in done.stderr
+
+
 def test_an_answer_that_cannot_be_written_is_a_failure_without_a_traceback(store: Path) -> None:
     for words in ("status", "status --json", "--help", "nonsense"):
         done = _run(store, f"$R {words} >/dev/full 2>&1")

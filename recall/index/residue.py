@@ -6,12 +6,16 @@ now does. Terms of the text index are prefix-compressed, so its vocabulary is ch
 
 from __future__ import annotations
 
-import mmap
-import os
+import json
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
+
+from recall.errors import StateError
+from recall.index import raw_scan
 
 SAMPLE, SHORTEST = 64, 8  # bytes: a shorter run can stand in a binary file by chance
 _SIDE_FILES = ("", "-wal", "-shm", "-journal")
@@ -32,23 +36,27 @@ def left_over(connection: sqlite3.Connection, database: Path, wanted: Sequence[s
     """File name -> the words that only its bytes hold."""
     if not wanted:
         return {}
-    in_files = {path.name: _in_file(path, wanted) for path in files_of(database)}
+    in_files = _in_files(database, wanted)
     suspects = sorted(set().union(*in_files.values()))
     held = _in_text(connection, suspects) if suspects else set()
     return {name: sorted(words - held) for name, words in in_files.items() if words - held}
 
 
-def _in_file(path: Path, wanted: Sequence[str]) -> set[str]:
-    pattern = re.compile(b"|".join(re.escape(word.encode("utf-8")) for word in wanted), re.IGNORECASE)
-    known = {word.encode("utf-8").lower(): word for word in wanted}
+def _in_files(database: Path, wanted: Sequence[str]) -> dict[str, set[str]]:
+    """File name -> the words in its bytes, as a process finds them that holds no lock on these files (`raw_scan`)."""
+    paths = {str(path): path.name for path in files_of(database)}
     try:
-        with path.open("rb") as file:
-            if not os.fstat(file.fileno()).st_size:
-                return set()
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return {known[match[0].lower()] for match in pattern.finditer(data)}
-    except FileNotFoundError:
-        return set()
+        scan = subprocess.run(
+            [sys.executable, "-I", raw_scan.__file__],
+            input=json.dumps({"words": list(wanted), "paths": list(paths)}).encode("utf-8"),
+            capture_output=True,
+            check=True,
+        )
+        found: dict[str, list[str]] = json.loads(scan.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        message = "It is gone from the index, but the files could not be searched for what may be left of it"
+        raise StateError("index_unavailable", message, "forget it once more", {"path": str(database)}) from error
+    return {paths[path]: set(words) for path, words in found.items()}
 
 
 def _in_text(connection: sqlite3.Connection, suspects: Sequence[str]) -> set[str]:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
+from recall.errors import ArgumentError
 from recall.surfaces.terminal import json_text
 
 LONGEST_LINE = 4 * 1024 * 1024
@@ -106,7 +107,14 @@ def is_deep(value: object) -> bool:
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """What was standard input and output, for a protocol alone; they are put back at the end."""
+    """What was standard input and output, for a protocol alone; they are put back at the end.
+
+    Raises ArgumentError `usage` where the process was started without one of them.
+    """
+    streams: tuple[object | None, ...] = (sys.stdin, sys.stdout)
+    if None in streams:
+        message = "The protocol is spoken on standard input and output, and one of them is closed"
+        raise ArgumentError("usage", message, "start it from a program, with a pipe on both")
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -47,6 +47,14 @@ def test_a_process_that_was_started_without_a_stream_answers_on_the_others(store
         assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&- </dev/null"])
+@pytest.mark.parametrize("words", ["serve", "mcp"])
+def test_a_protocol_without_one_of_its_streams_says_so(store: Path, words: str, closed: str) -> None:
+    done = _run(store, f"$R {words} {closed}")
+    assert done.returncode == 2
+    assert b"one of them is closed" in done.stderr
+
+
 def test_an_answer_that_cannot_be_written_is_a_failure_without_a_traceback(store: Path) -> None:
     for words in ("status", "status --json", "--help", "nonsense"):
         done = _run(store, f"$R {words} >/dev/full 2>&1")

@@ -85,9 +85,11 @@ def _torn(path: Path, size: int) -> None:
 
 
 def _overwritten(path: Path) -> None:
-    """Every fifth page behind the first ones is noise."""
+    """Every fifth page behind the first ones is noise, but for those that say which tables there are."""
     data = bytearray(path.read_bytes())
     for start in range(5 * 4096, len(data), 5 * 4096):
+        if b"CREATE " in data[start : start + 4096]:
+            continue
         data[start : start + 4096] = b"\xa5" * len(data[start : start + 4096])
     path.write_bytes(data)
 

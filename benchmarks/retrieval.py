@@ -6,7 +6,7 @@ DIR holds labelled sets (`<set>/<profile>/…`), or is one set or one profile. E
 indexed, then searched. Layers add up in the order given:
 
     keyword      the words of the entry itself
-    neighbours   and of the turns beside it, the block around it, and the conversation as a whole
+    neighbours   and of the turns beside it, the block around it, the conversation as a whole, and other words for it
     offline      and what the built-in analyser wrote about it
     curated      what a strong model wrote instead, recorded in `curation.jsonl` (where there is none: offline)
     vocabulary   and the profile's own names for what is asked: rewriting without a model
@@ -44,7 +44,7 @@ REWRITING = frozenset({"vocabulary", "rewrite"})
 ASIDE = "adversarial"
 _UNCURATED = replace(WEIGHTS, curated={})
 _WEIGHTS = {
-    "keyword": replace(_UNCURATED, before=(), after=(), block=0.0, conversation=0.0),
+    "keyword": replace(_UNCURATED, before=(), after=(), block=0.0, conversation=0.0, related=0.0),
     "neighbours": _UNCURATED,
 }
 Ask = Callable[[str], list[Entry]]

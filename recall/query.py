@@ -72,12 +72,12 @@ def cut(text: str) -> Query:
     quoted = _quoted(text)
     terms = list(dict.fromkeys(term for chunk in _chunks(text) for term in _terms(chunk)))
     kept = [term for term in terms if not _is_stop(term)]
-    phrases = [(phrase, term) for phrase in quoted for term in [_phrase(list(segment.words(phrase)))] if term]
+    phrases = [(typed, term) for typed in quoted for term in [phrase(list(segment.words(typed)))] if term]
     return Query(
         text=text,
         terms=tuple(kept or terms),
         required=tuple(term for _, term in phrases),
-        required_spellings=tuple(spelling(phrase) for phrase, _ in phrases),
+        required_spellings=tuple(spelling(typed) for typed, _ in phrases),
         exact=tuple(dict.fromkeys((*_compounds(text), *filter(None, (whole := _whole(text),))))),
         literal=text.strip() if terms else _signs(text),
         names=tuple(dict.fromkeys(_names(text))),
@@ -100,7 +100,7 @@ def mixed_parts(text: str) -> dict[str, Term]:
     parts: dict[str, Term] = {}
     kinds: set[str] = set()
     for word, typed in segment.spelled(text.translate(_CONTROLS)):
-        term = _phrase([word])
+        term = phrase([word])
         if term is None or _is_stop(term):
             continue
         if word.kind == "run" and len(typed) > LONGEST_RUN:
@@ -151,7 +151,7 @@ def _terms(chunk: Sequence[Word]) -> Iterable[Term]:
     for word in chunk:
         yield from _word_terms(word)
     if len(chunk) > 1:
-        together = _phrase(chunk)
+        together = phrase(chunk)
         if together is not None:
             yield together
 
@@ -169,7 +169,7 @@ def _word_terms(word: Word) -> Iterable[Term]:
         yield Term(parts)
 
 
-def _phrase(words: Sequence[Word]) -> Term | None:
+def phrase(words: Sequence[Word]) -> Term | None:
     """All words side by side. A run without spaces at the end may go on in the text: its last pair is enough."""
     parts = [part for word in words for part in word.parts]
     if not parts:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from recall import moments, scoring, segment
+from recall import moments, scoring, segment, thesaurus
 from recall import query as querying
 from recall.index import cited, frequencies, held, hits, layers, matches, plan, turns
 from recall.index.cited import Written
@@ -21,6 +21,7 @@ from recall.index.matches import Matches
 from recall.index.turns import Turn
 from recall.query import Query, Term
 from recall.scoring import Asked, Parts, Sight
+from recall.thesaurus import Related
 from recall.weights import Weights
 
 CITED = 100  # entries that what was written about them brings in
@@ -71,12 +72,20 @@ class Ranked:
 
     def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
+        related = () if alone or (rewrites and not own_words) else self._related()
         found = self._counts.of_terms(bag)
+        others = self._others(related, found)
+        found |= others
         drawn = [] if alone else self._drawn([*self._compounds(found), self._query])
         self.drawn = len(drawn)
-        written = self._written(list(bag))
-        line = self._around([*drawn, *self._drawn(rewrites), *_cited_first(written, CITED)])
+        if others:
+            drawn += self._drawn([replace(self._query, terms=tuple(others), exact=())])
+        # The profile's own names draw nothing: they stand in much that was not asked for.
+        written = self._written([*(self._query.terms if own_words else bag), *others])
+        more = [] if own_words else self._drawn(rewrites)
+        line = self._around([*drawn, *more, *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
+        related = tuple(one for one in related if not self._only_asks(one, sight))
         rewritten = frozenset(bag) - frozenset(self._query.terms)
         asked = Asked(
             bag,
@@ -85,10 +94,12 @@ class Ranked:
             only_written=frozenset(self._query.terms) if alone else frozenset(),
             # These words come from what was written: they would only find it again.
             only_said=rewritten if own_words else frozenset(),
+            related=related,
         )
         combined = scoring.scores(asked, sight, self._weights)
         exact = {} if alone else self._exact(combined, sight)
-        if not exact.get(self._query.whole) and not self._answers(combined, () if own_words else rewrites, sight):
+        asked_as = [] if own_words else rewrites
+        if not exact.get(self._query.whole) and not self._answers(combined, asked_as, sight, related):
             return {}
         # What holds a spelling may be long and score little for that.
         spelled = {entry_no: combined[entry_no] for holding in exact.values() for entry_no in holding}
@@ -98,6 +109,20 @@ class Ranked:
         self._add_exact(combined, exact)
         self._add_now(combined, sight)
         return combined
+
+    def _others(self, related: Sequence[Related], found: Mapping[Term, int]) -> dict[Term, int]:
+        """The other words for what is asked with the rows that hold them; a common one tells little and costs much."""
+        terms = dict.fromkeys(term for one in related for term in one.others if term not in found)
+        return {term: rows for term, rows in self._counts.of_terms(terms).items() if rows <= plan.ROWS}
+
+    def _only_asks(self, one: Related, sight: Sight) -> bool:
+        """Whether the query is a single name that stands somewhere: then nothing else is meant."""
+        asked = {word for term in one.asked for word in term.words}
+        known = all(sight.knows(term) for term in one.asked)
+        return known and asked >= {word for term in self._query.terms for word in term.words}
+
+    def _related(self) -> tuple[Related, ...]:
+        return thesaurus.related(self._query) if self._weights.related else ()
 
     def parts_apart(self) -> tuple[str, ...]:
         """The parts of a query in two scripts, where no entry has all of them; else nothing."""
@@ -168,7 +193,9 @@ class Ranked:
             texts,
         )
 
-    def _answers(self, combined: Mapping[int, Parts], rewrites: Sequence[Query], sight: Sight) -> bool:
+    def _answers(
+        self, combined: Mapping[int, Parts], rewrites: Sequence[Query], sight: Sight, related: Sequence[Related]
+    ) -> bool:
         """Whether the best entry has enough of what was asked, in the words of the query or in those of a rewrite.
 
         The profile's own names are no rewrites here: they stand in it whatever is asked.
@@ -181,7 +208,7 @@ class Ranked:
             return True
         asked = [(about, False), *((rewrite, True) for rewrite in rewrites)]
         return any(
-            scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten)
+            scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten, related=related)
             for one, rewritten in asked
         )
 

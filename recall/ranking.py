@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 # The parts of a score that say how an entry was found, in the words of the answer.
 FOUND_BY = {name: (name,) for name in ("keyword", "literal", "neighbours", "curated", "rewrite")} | {
-    "exact": ("keyword",)
+    "exact": ("keyword",),
+    "related": ("rewrite",),
 }
 WORDS = frozenset({"keyword", "literal"})  # the layers that found an entry by what stands in it
 

@@ -19,11 +19,13 @@ from recall.index.held import Holding
 from recall.index.turns import Turn
 from recall.moments import Moment
 from recall.query import Term
+from recall.thesaurus import Related
 from recall.weights import Weights
 
 Parts = dict[str, float]
 _PAIRED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-LAYERS = ("keyword", "neighbours", "curated", "rewrite")
+SPOKEN = ("keyword", "related", "curated", "rewrite")
+LAYERS = ("keyword", "neighbours", "related", "curated", "rewrite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Asked:
     moments: tuple[Moment, ...] = ()
     only_written: frozenset[Term] = frozenset()  # terms that count in what was written only
     only_said: frozenset[Term] = frozenset()  # terms that count in what entries say only
+    related: tuple[Related, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,10 @@ class Sight:
     written: Sequence[Written] = ()
     texts: Mapping[Term, Holding] = field(default_factory=dict)
 
+    def knows(self, term: Term) -> bool:
+        """Whether a term stands in some entry, or in something that was written."""
+        return term in self.entries or term in self.texts
+
 
 def idf(holding: int, total: int) -> float:
     """What a term that so many of all rows hold tells; never negative."""
@@ -60,6 +67,8 @@ def scores(asked: Asked, sight: Sight, weights: Weights) -> dict[int, Parts]:
     made = _Scores(asked, sight, weights)
     for term, weight in asked.weights.items():
         made.add(term, weight)
+    for related in asked.related:
+        made.add_related(related)
     made.add_speakers()
     return made.finished()
 
@@ -103,7 +112,7 @@ class _Scores:
         rewritten = term in self._asked.rewritten
         for place in places:
             self._give(place, "rewrite" if rewritten else "keyword", worth * self._firm[place])
-        beside = self._from_beside(places)
+        beside = self._from_beside(dict.fromkeys(places, 1.0))
         for place in own | beside.keys():
             self._terms[place] += 1
         for place, part in beside.items():
@@ -116,11 +125,49 @@ class _Scores:
         if not _PAIRED.search(term.words[0]):  # two characters stand in most blocks by chance
             self._add_to_blocks(sorted(own | written.keys()), worth)
 
-    def _from_beside(self, places: Iterable[int]) -> dict[int, float]:
-        """What a term's places give to the places beside them."""
+    def add_related(self, related: Related) -> None:
+        """Add what other words for a part of the query are worth where its own words are not: the best of them counts.
+
+        They count little where the query's own words stand somewhere, which is what the answer will say then.
+        """
+        sight, weights = self._sight, self._weights
+        most = sum(_worth(sight.entries.get(term), sight.texts.get(term), sight) for term in related.asked)
+        known = weights.known if all(sight.knows(term) for term in related.asked) else 1.0
+        own = self._holding_all(related.asked)
+        held: dict[int, float] = {}
+        written: dict[int, float] = {}
+        for term, same in related.others.items():
+            holding, text = sight.entries.get(term), sight.texts.get(term)
+            worth = known * (weights.related if same else weights.close) * min(most, _worth(holding, text, sight))
+            for number in holding.rows if holding else ():
+                place = self._place.get(number)
+                if place is not None and place not in own:
+                    held[place] = max(worth, held.get(place, 0.0))
+            for place, part in self._from_writing(text, rewritten=False).items():
+                if place not in own:
+                    written[place] = max(worth * part, written.get(place, 0.0))
+        beside = {place: part for place, part in self._from_beside(held).items() if place not in own}
+        for place, worth in held.items():
+            self._give(place, "related", worth * self._firm[place])
+        for place in held.keys() | beside.keys():
+            self._terms[place] += 1
+        for place, part in beside.items():
+            self._give(place, "related", part * (weights.repeated if place in held else 1.0))
+        for place, part in written.items():
+            self._give(place, "curated", part * (weights.cited if place in held else 1.0))
+        self._add_to_blocks(sorted(held.keys() | written.keys()), max(held.values(), default=0.0))
+
+    def _holding_all(self, terms: Iterable[Term]) -> frozenset[int]:
+        """The places that hold all of the terms."""
+        entries = self._sight.entries
+        rows = [entries[term].rows if term in entries else frozenset() for term in terms]
+        return frozenset(self._place[row] for row in frozenset.intersection(*rows) if row in self._place)
+
+    def _from_beside(self, worths: Mapping[int, float]) -> dict[int, float]:
+        """What the places of a term give to the places beside them. `worths`: what it is worth in each."""
         given: dict[int, float] = {}
-        for place in places:
-            (first, end), firm = self._lines[place], self._firm[place]
+        for place, own in worths.items():
+            (first, end), firm = self._lines[place], own * self._firm[place]
             for distance, worth in self._beside:
                 other = place + distance
                 if first <= other < end:
@@ -251,18 +298,30 @@ def hold_exact(combined: dict[int, Parts], plain: Mapping[int, Parts], most: int
 
 
 def reaches_floor(
-    found: Mapping[int, Parts], terms: Sequence[Term], sight: Sight, weights: Weights, *, rewritten: bool
+    found: Mapping[int, Parts],
+    terms: Sequence[Term],
+    sight: Sight,
+    weights: Weights,
+    *,
+    rewritten: bool,
+    related: Sequence[Related] = (),
 ) -> bool:
     """Whether the best entry, or one text that was written, has enough of what was asked.
 
     `terms` are those of one query, or of a rewrite of it. Of an entry's score what others wrote about it does not
-    count, for such texts are many and say much; nor, for an own query, what only rewriting brought in.
+    count, for such texts are many and say much, nor what its conversation lends it, which is made of them too; nor,
+    for an own query, what only rewriting brought in. Other words for what was asked count in part.
     """
-    shares = {"curated": 0.0, "block": 0.0, "rewrite": 1.0 if rewritten else 0.0}
+    shares = dict.fromkeys(("curated", "block", "conversation"), 0.0)
+    shares |= {"related": weights.floor_related, "rewrite": 1.0 if rewritten else 0.0}
     possible = paired = 0.0
     texts: dict[int, float] = {}
+    named = _named_otherwise(terms, related, sight)
+    possible += sum(named.values())
     for term in terms:
         held, text = sight.entries.get(term), sight.texts.get(term)
+        if held is None and any(term in asked for asked in named):
+            continue
         worth = idf(held.total if held else 0, sight.total) * (1.0 if held else weights.unknown)
         possible += worth
         paired += worth if _PAIRED.search(term.words[0]) else 0.0
@@ -276,6 +335,17 @@ def reaches_floor(
     return max(texts.values(), default=0.0) >= weights.floor_written * possible > 0
 
 
+def _named_otherwise(terms: Sequence[Term], related: Iterable[Related], sight: Sight) -> dict[tuple[Term, ...], float]:
+    """What is asked for in words that stand nowhere, where other words for it do: with what these are worth."""
+    named: dict[tuple[Term, ...], float] = {}
+    for one in related:
+        if all(term in terms and term not in sight.entries for term in one.asked):
+            worths = [idf(sight.entries[term].total, sight.total) for term in one.others if term in sight.entries]
+            if worths:
+                named[one.asked] = max(worths)
+    return named
+
+
 def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:
     """Leave out what scores far below the best and holds none of the terms that tell something."""
     sums = {entry_no: sum(parts.values()) for entry_no, parts in found.items()}
@@ -286,6 +356,6 @@ def drop_tail(found: dict[int, Parts], sight: Sight, weights: Weights) -> None:
     said = {entry_no: parts.get("keyword", 0.0) + parts.get("neighbours", 0.0) for entry_no, parts in found.items()}
     wordless = weights.wordless * max(said.values(), default=0.0)
     for entry_no, score in sums.items():
-        spoken = any(layer in found[entry_no] for layer in ("keyword", "curated", "rewrite"))
+        spoken = any(layer in found[entry_no] for layer in SPOKEN)
         if (score < least and entry_no not in kept) or (said[entry_no] < wordless and not spoken):
             del found[entry_no]

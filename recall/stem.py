@@ -34,6 +34,11 @@ _KEEP_DOUBLE = "lsz"
 _FORMS = {form: line.split()[0] for line in _IRREGULAR.split(";") for form in line.split()[1:]}
 
 
+def irregular(stemmed: str) -> list[str]:
+    """The forms of a stem that no ending tells: `broke` and `broken` for `break`."""
+    return [form for form, base in _FORMS.items() if stem(base) == stemmed]
+
+
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """The word without its English ending, or the stem of which it is a form; any other word as it is."""

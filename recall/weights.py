@@ -42,14 +42,18 @@ class Weights:
     weak_score: float = 0.15  # of the query's best score: what is below and holds no telling word is left out
     wordless: float = 0.65  # of the best own words and turns, for an entry that only the turns beside it speak for
     weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
-    floor: float = 0.38  # of what a query could score at most: where the best entry stays below, nothing answers it
+    floor: float = 0.25  # of what a query could score at most: where the best entry stays below, nothing answers it
     floor_pairs: float = 0.36  # of the floor, for a query in a script that is cut into pairs: few of them are words
-    floor_written: float = 0.22  # of the same, that one text which was written has: then it is answered all the same
+    floor_written: float = 0.21  # of the same, that one text which was written has: then it is answered all the same
+    floor_related: float = 0.5  # of what other words for it give, where an entry is measured by the floor
     unknown: float = 1.5  # times its idf, what a word could score that stands nowhere: mostly it is the subject
     rewritten: float = 0.5  # of a term's idf, where only rewriting brought it in
     rewritten_again: float = 0.3  # more for each rewrite that has it
     rewritten_aliases: float = 0.5  # what aliases count for such a term, in place of their weight above
-    vocabulary: float = 0.1  # of a term's idf, where it is the profile's own name for what is asked
+    vocabulary: float = 0.05  # of a term's idf, where it is the profile's own name for what is asked
+    related: float = 1.0  # of a word's worth, for another word that says the same (recall.thesaurus);
+    close: float = 0.5  # for one that says something close;
+    known: float = 0.3  # of either, where the word that was asked stands in some entry itself
     reciprocal: float = 60.0  # k of reciprocal rank fusion, across the queries of a request
 
 

@@ -64,7 +64,13 @@ def test_the_wheel_holds_the_packages_the_prompts_and_the_schema_and_nothing_els
         metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode("utf-8")
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"recall", "repair"}
-    assert {"recall/__init__.py", "recall/py.typed", "repair/py.typed", "recall/index/schema.sql"} <= names
+    assert {
+        "recall/__init__.py",
+        "recall/py.typed",
+        "repair/py.typed",
+        "recall/index/schema.sql",
+        "recall/thesaurus.txt",
+    } <= names
     prompts = {path.relative_to(ROOT).as_posix() for path in (ROOT / "prompts").rglob("*") if path.is_file()}
     assert prompts
     assert {name.removeprefix("recall/_") for name in names if name.startswith("recall/_prompts/")} == prompts

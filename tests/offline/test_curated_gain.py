@@ -19,22 +19,23 @@ def figures() -> dict[str, Any]:
 def test_each_layer_finds_more_than_the_one_before(figures: dict[str, Any]) -> None:
     layers = figures["sets"]["coding"]
     assert layers["neighbours"]["entry"]["H@5"] > layers["keyword"]["entry"]["H@5"]
-    assert layers["offline"]["conversation"]["H@5"] > layers["neighbours"]["conversation"]["H@5"]
-    assert layers["offline"]["entry"]["MRR"] > layers["neighbours"]["entry"]["MRR"]
-    assert layers["offline"]["entry"]["H@10"] > layers["neighbours"]["entry"]["H@10"]
+    # Other words for what is asked find the conversations that only what was written found before.
+    assert layers["offline"]["entry"]["H@5"] > layers["neighbours"]["entry"]["H@5"]
     assert layers["curated"]["entry"]["H@5"] > layers["offline"]["entry"]["H@5"]
     # A facet's aliases weigh so much among what was written that its names in the query find no more entries, but
-    # more of the conversations.
-    assert layers["vocabulary"]["conversation"]["R@10"] > layers["curated"]["conversation"]["R@10"]
+    # order them better.
+    assert layers["vocabulary"]["entry"]["MRR"] > layers["curated"]["entry"]["MRR"]
+    assert layers["vocabulary"]["conversation"]["MRR"] > layers["curated"]["conversation"]["MRR"]
     assert layers["rewrite"]["entry"]["H@5"] > layers["curated"]["entry"]["H@5"]
 
 
 def test_the_figures_of_the_public_set_hold(figures: dict[str, Any]) -> None:
     """Floors a little under what was measured: a change that costs a question or two shows here."""
     layers = figures["sets"]["coding"]
-    assert layers["neighbours"]["entry"]["H@5"] >= 0.55
-    assert layers["curated"]["entry"]["H@5"] >= 0.73
-    assert layers["curated"]["entry"]["H@10"] >= 0.76
+    assert layers["neighbours"]["entry"]["H@5"] >= 0.57
+    assert layers["neighbours"]["conversation"]["H@5"] >= 0.76
+    assert layers["curated"]["entry"]["H@5"] >= 0.77
+    assert layers["curated"]["entry"]["H@10"] >= 0.80
     assert layers["rewrite"]["entry"]["H@5"] >= 0.93
     assert layers["rewrite"]["conversation"]["H@5"] == 1.0
     assert "rewrite" in table(figures)

@@ -76,7 +76,7 @@ def test_the_present_state_comes_before_the_past(index: Index) -> None:
 
 def test_the_answer_beside_the_question_is_found(index: Index) -> None:
     index.conversation(
-        ["which broker for the ferry?", "The small one, for its disk queue.", "good broker, ferry needs it"]
+        ["which broker for the ferry?", "The small one, for what it costs.", "good broker, ferry needs it"]
     )
     index.conversation(["rain again", "yes"], "other")
     found = ask(index, "broker ferry")["conversations"][0]["entries"]
@@ -133,7 +133,7 @@ def test_nothing_close_enough_is_no_answer(index: Index) -> None:
     answer = ask(index, "which vaccine did the veterinary clinic recommend for the heron population abroad")
     assert answer["conversations"] == []
     assert "vaccine" in answer["message"]
-    assert "1 conversations" in answer["message"]
+    assert "1 conversation" in answer["message"]
     assert ids(ask(index, "heron reeds")) == ["e0"]
 
 

@@ -1,0 +1,144 @@
+"""Other words for what a query asks: `oom` for out of memory, 数据库 for a database. A table of ours, in thesaurus.txt.
+
+An answer is often written in other words than its question, or in the other language of who asks. A line of the table
+is a group of words of which one is asked and another may stand in the answer: `=` the same thing said otherwise, `~`
+something close. Languages and forms are those of the search: English words lose their inflection, runs without spaces
+are found wherever they stand. The table is read by the lines that a query needs, for most searches are one process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from recall import segment
+from recall.query import STOP_WORDS, Query, Term
+from recall.segment import Word
+from recall.stem import irregular
+
+SAME, CLOSE = "=", "~"
+MOST = 24  # other words of one query: each is looked up
+LONGEST = 3  # words of a phrase in the table,
+LONGEST_RUN = 12  # and characters of a run
+_ASSURED = 3  # first letters of a word that its inflection leaves as they are
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Terms of a query that say one thing, and the terms that may say it in a text: True for the same thing."""
+
+    asked: tuple[Term, ...]
+    others: Mapping[Term, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a query may name something: `name` as the table has it, cut; its terms; where it stands in which run."""
+
+    name: tuple[str, ...]
+    terms: tuple[Term, ...]
+    run: int
+    first: int
+    last: int
+
+    def inside(self, other: _Place) -> bool:
+        return self != other and self.run == other.run and other.first <= self.first and self.last <= other.last
+
+
+def related(query: Query) -> tuple[Related, ...]:
+    """What else the words of a query may be called, in the order in which they stand; none for a quoted phrase."""
+    if query.required:
+        return ()
+    places = list(_places(query.text))
+    lines = [(sign, members) for sign, members in _lines(places)]
+    named = {name for _, members in lines for name in members}
+    here = [place for place in places if place.name in named]
+    outer = [place for place in here if not any(place.inside(other) for other in here)]
+    asked = {place.name for place in outer}
+    found: dict[tuple[Term, ...], dict[Term, bool]] = {}
+    for place in outer:
+        others = found.setdefault(place.terms, {})
+        for sign, members in lines:
+            if place.name in members:
+                for member in members:
+                    if member not in asked:
+                        term = _term(member)
+                        others[term] = others.get(term, False) or sign == SAME
+    return tuple(_bounded(found))
+
+
+def _bounded(found: Mapping[tuple[Term, ...], Mapping[Term, bool]]) -> Iterator[Related]:
+    """The groups with at most MOST others in all, the same things first."""
+    ranked = [
+        (not same, place, asked, term)
+        for asked, others in found.items()
+        for place, (term, same) in enumerate(others.items())
+    ]
+    kept = sorted(ranked, key=lambda one: one[:2])[:MOST]
+    for asked in found:
+        others = {term: not close for close, _, of, term in kept if of == asked}
+        if others:
+            yield Related(asked, others)
+
+
+def _places(text: str) -> Iterator[_Place]:
+    """Every name that a query may hold: of one to LONGEST words side by side, and each part of a run."""
+    parts: list[str] = []
+    for number, (word, typed) in enumerate(segment.spelled(text)):
+        if word.kind == "run":
+            yield from _in_run(typed, number)
+        # No phrase goes on over a run, or over a spelling that is a name: who types `retry_limit` means just that.
+        parts += word.parts if word.kind == "word" and _is_plain(word, typed) else ("",)
+    for first in range(len(parts)):
+        for last in range(first + 1, min(len(parts), first + LONGEST) + 1):
+            name = tuple(parts[first:last])
+            terms = tuple(Term((part,)) for part in name if part not in STOP_WORDS)
+            if all(name) and terms:
+                yield _Place(name, terms, 0, first, last)
+
+
+def _is_plain(word: Word, typed: str) -> bool:
+    return not word.wholes or (typed.replace("-", "").isalpha() and typed.islower())
+
+
+def _in_run(run: str, number: int) -> Iterator[_Place]:
+    for first in range(len(run) - 1):
+        for last in range(first + 2, min(len(run), first + LONGEST_RUN) + 1):
+            terms = tuple(Term((pair,)) for pair in segment.pairs(run[first:last])[:-1] if pair not in STOP_WORDS)
+            if terms:
+                yield _Place((run[first:last],), terms, number + 1, first, last)
+
+
+def _term(member: tuple[str, ...]) -> Term:
+    return Term(member) if member[0].isascii() else Term(segment.pairs(member[0])[:-1])
+
+
+def _lines(places: Sequence[_Place]) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+    """The lines that may name one of the places: their sign, and their members cut as texts are."""
+    if not places:
+        return
+    text, reached = _table(), 0
+    needles = "|".join(sorted({re.escape(each) for place in places for each in _beginnings(place.name[0])}))
+    for match in re.finditer(rf"(?<= )(?:{needles})", text):
+        if match.start() >= reached:
+            start, reached = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.start())
+            if text[start] in (SAME, CLOSE):
+                yield text[start], tuple(_cut(text[start + 2 : reached]))
+
+
+def _beginnings(word: str) -> list[str]:
+    """What a word of the table that is this one begins with, in any of its forms."""
+    return [word[:_ASSURED], *irregular(word)] if word.isascii() else [word[:2]]
+
+
+def _cut(members: str) -> Iterable[tuple[str, ...]]:
+    for member in members.split(", "):
+        yield tuple(p for word in segment.words(member) for p in word.parts) if member.isascii() else (member,)
+
+
+@cache
+def _table() -> str:
+    return Path(__file__).with_name("thesaurus.txt").read_text("utf-8") + "\n"

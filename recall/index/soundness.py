@@ -29,7 +29,8 @@ _CHOSEN = {
     """,
     "curated": """
         SELECT curated_no AS number, text, NULL AS role FROM curated_texts
-        WHERE curated_no >= :from AND curated_no < :from + :near AND profile_no = :profile
+        WHERE curated_no >= :from AND curated_no < :from + :near
+          AND +profile_no = :profile  -- by an index on it all texts of the profile would be read
         ORDER BY curated_no LIMIT 1
     """,
 }

@@ -8,10 +8,9 @@ are found wherever they stand. The table is read by the lines that a query needs
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from recall import segment
@@ -23,7 +22,7 @@ SAME, CLOSE = "=", "~"
 MOST = 24  # other words of one query: each is looked up
 LONGEST = 3  # words of a phrase in the table,
 LONGEST_RUN = 12  # and characters of a run
-_ASSURED = 3  # first letters of a word that its inflection leaves as they are
+MOST_CHARS = 240  # of a query, from its beginning: a longer one is pasted, and says what it means itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def related(query: Query) -> tuple[Related, ...]:
     """What else the words of a query may be called, in the order in which they stand; none for a quoted phrase."""
     if query.required:
         return ()
-    places = list(_places(query.text))
+    places = list(_places(query.text[:MOST_CHARS]))
     lines = [(sign, members) for sign, members in _lines(places)]
     named = {name for _, members in lines for name in members}
     here = [place for place in places if place.name in named]
@@ -117,28 +116,37 @@ def _term(member: tuple[str, ...]) -> Term:
 
 
 def _lines(places: Sequence[_Place]) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    """The lines that may name one of the places: their sign, and their members cut as texts are."""
-    if not places:
-        return
-    text, reached = _table(), 0
-    needles = "|".join(sorted({re.escape(each) for place in places for each in _beginnings(place.name[0])}))
-    for match in re.finditer(rf"(?<= )(?:{needles})", text):
-        if match.start() >= reached:
-            start, reached = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.start())
-            if text[start] in (SAME, CLOSE):
-                yield text[start], tuple(_cut(text[start + 2 : reached]))
+    """The lines that name one of the places, in order: their sign, and their members cut as texts are."""
+    table = _table()
+    names = {place.name for place in places}
+    starts: set[int] = set()
+    words = dict.fromkeys(word if word.isascii() else word[:2] for word in (place.name[0] for place in places))
+    for beginning in (each for word in words for each in _beginnings(word)):
+        found = table.find(beginning)
+        while found >= 0:
+            end = table.find(b"\n", found)
+            if _cut(table[found + 1 : end].split(b", ", 1)[0].decode()) in names:
+                starts.add(table.rfind(b"\n", 0, found) + 1)
+                found = end
+            found = table.find(beginning, found + 1)
+    for start in sorted(starts):
+        line = table[start : table.find(b"\n", start)].decode()
+        if line[0] in (SAME, CLOSE):
+            yield line[0], tuple(map(_cut, line[2:].split(", ")))
 
 
-def _beginnings(word: str) -> list[str]:
-    """What a word of the table that is this one begins with, in any of its forms."""
-    return [word[:_ASSURED], *irregular(word)] if word.isascii() else [word[:2]]
+def _beginnings(word: str) -> list[bytes]:
+    """How a member of a line begins that is this word in any form; an ending changes the last letter of a stem."""
+    if not word.isascii():
+        return [f" {word}".encode()]
+    return [f" {each}".encode() for each in (word[:-1] if len(word) > 3 else word, *irregular(word))]
 
 
-def _cut(members: str) -> Iterable[tuple[str, ...]]:
-    for member in members.split(", "):
-        yield tuple(p for word in segment.words(member) for p in word.parts) if member.isascii() else (member,)
+@lru_cache(maxsize=1 << 14)
+def _cut(member: str) -> tuple[str, ...]:
+    return tuple(part for word in segment.words(member) for part in word.parts) if member.isascii() else (member,)
 
 
 @cache
-def _table() -> str:
-    return Path(__file__).with_name("thesaurus.txt").read_text("utf-8") + "\n"
+def _table() -> bytes:
+    return Path(__file__).with_name("thesaurus.txt").read_bytes()

@@ -35,16 +35,21 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a query may name something: `name` as the table has it, cut; its terms; where it stands in which run."""
+    """Where a query may name something: `name` as the table has it, cut; where it stands in which run."""
 
     name: tuple[str, ...]
-    terms: tuple[Term, ...]
     run: int
     first: int
     last: int
 
     def inside(self, other: _Place) -> bool:
         return self != other and self.run == other.run and other.first <= self.first and self.last <= other.last
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms of the query that it is made of; none of stop words alone."""
+        parts = self.name if self.name[0].isascii() else segment.pairs(self.name[0])[:-1]
+        return tuple(Term((part,)) for part in parts if part not in STOP_WORDS)
 
 
 def related(query: Query) -> tuple[Related, ...]:
@@ -54,7 +59,7 @@ def related(query: Query) -> tuple[Related, ...]:
     places = list(_places(query.text[:MOST_CHARS]))
     lines = [(sign, members) for sign, members in _lines(places)]
     named = {name for _, members in lines for name in members}
-    here = [place for place in places if place.name in named]
+    here = [place for place in places if place.name in named and place.terms]
     outer = [place for place in here if not any(place.inside(other) for other in here)]
     asked = {place.name for place in outer}
     found: dict[tuple[Term, ...], dict[Term, bool]] = {}
@@ -94,9 +99,8 @@ def _places(text: str) -> Iterator[_Place]:
     for first in range(len(parts)):
         for last in range(first + 1, min(len(parts), first + LONGEST) + 1):
             name = tuple(parts[first:last])
-            terms = tuple(Term((part,)) for part in name if part not in STOP_WORDS)
-            if all(name) and terms:
-                yield _Place(name, terms, 0, first, last)
+            if all(name):
+                yield _Place(name, 0, first, last)
 
 
 def _is_plain(word: Word, typed: str) -> bool:
@@ -106,9 +110,7 @@ def _is_plain(word: Word, typed: str) -> bool:
 def _in_run(run: str, number: int) -> Iterator[_Place]:
     for first in range(len(run) - 1):
         for last in range(first + 2, min(len(run), first + LONGEST_RUN) + 1):
-            terms = tuple(Term((pair,)) for pair in segment.pairs(run[first:last])[:-1] if pair not in STOP_WORDS)
-            if terms:
-                yield _Place((run[first:last],), terms, number + 1, first, last)
+            yield _Place((run[first:last],), number + 1, first, last)
 
 
 def _term(member: tuple[str, ...]) -> Term:

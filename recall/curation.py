@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from recall.cut import last_cut
 from recall.errors import SourceError, StateError
 from recall.freshness import Standing, stand, stands
+from recall.hashing import conversation_id
 from recall.hosts.reading import fingerprint, open_log, reader_version
 from recall.index import belonging, cache, lease, publish, stored, successions, tombstones, topics
 from recall.index.attribution import Seen
@@ -217,7 +218,7 @@ class Curator:
         if before is not None and header.host_conversation_id != before.host_conversation_id:
             message = f"{source.name} became another conversation while it was being read; nothing was published"
             raise SourceError("source_identity_changed", message, "index it again")
-        minted = stored.id_of(self._run.settings.profile, header.host, header.host_conversation_id)
+        minted = conversation_id(self._run.settings.profile, header.host, header.host_conversation_id)
         identity = before.conversation_id if before else minted
         seen = self._look_around.seen(header, staging)
         return _Reading(source, identity, before, outline, redactor, staging, seen, standing.above)

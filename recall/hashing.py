@@ -37,6 +37,11 @@ def derived_id(letter: str, *parts: str) -> str:
     return f"{letter}_{_base32(digest)[:12]}"
 
 
+def conversation_id(profile: str, host: str, identity: str) -> str:
+    """The id that a conversation is given when it is indexed first: always the same, so that it can be told before."""
+    return derived_id("c", profile, host, identity)
+
+
 def minted_id(letter: str) -> str:
     """A new id that was never used before (60 random bits)."""
     return f"{letter}_{_base32(os.urandom(8))[:12]}"

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from recall import conversations, folders, scope
 from recall.errors import ArgumentError, SourceError
+from recall.hashing import conversation_id
 from recall.hosts.header import identity_of
 from recall.hosts.names import HOSTS
 from recall.hosts.place import is_here
 from recall.hosts.reading import probe
-from recall.index import lineage, projects, reads, stored
+from recall.index import lineage, projects, reads
 from recall.index.attribution import Seen, attribute
 from recall.index.database import ensure_profile, profile_number
 from recall.index.projects import Project
@@ -61,7 +62,7 @@ def move(run: Run, here: Here, conversation: str, project: str, *, with_cwd: boo
         bump_generation(connection, profile_no)
     return {
         "conversation_id": (
-            stored.id_of(run.settings.profile, named.host, named.identity)
+            conversation_id(run.settings.profile, named.host, named.identity)
             if found is None
             else found["conversation_id"]
         ),
@@ -90,7 +91,7 @@ def _named(run: Run, here: Here, conversation: str) -> _Named:
     if row is not None:
         return _Named(row["host"], row["host_conversation_id"])
     for host, identity in decided:  # moved before it was indexed: the answer named it so
-        if conversation == stored.id_of(run.settings.profile, host, identity):
+        if conversation == conversation_id(run.settings.profile, host, identity):
             return _Named(host, identity)
     if conversation == ":".join(here.current or ()):
         return _named(run, here, "current")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from recall import folders
 from recall.errors import SourceError
+from recall.hashing import conversation_id
 from recall.hosts import paths, walk
 from recall.hosts.database import is_database
 from recall.hosts.host import Host, Listed
@@ -31,6 +33,7 @@ from recall.types import SourceRef, SourceWarning
 __all__ = ["HOSTS", "Catalogue", "Listed", "Root", "open_source"]
 
 _SHORTEST_ID = 4
+_OWN_ID = re.compile(r"c_[a-z2-7]{12}")
 _SPECIAL = ("/proc", "/sys", "/dev")
 _ANYBODYS = stat.S_ISVTX | stat.S_IWOTH  # as /tmp is
 _ASK = "see `history-recall conversations`, or authorise it with `history-recall sources add PATH`"
@@ -122,13 +125,16 @@ class Catalogue:
         return found, list(notes.all())
 
     def look(self, argument: str) -> Listed:
-        """The authorised source of that path, or of that conversation's id (`host:id`, or the id alone), as it is now.
+        """The authorised source of that path, or of that conversation's id (`host:id`, or the id alone, or ours), as it
+        is now.
 
         Raises SourceError.
         """
         host, colon, identity = argument.partition(":")
         if colon and host in HOSTS:
             return self._by_identity(host, identity)
+        if _OWN_ID.fullmatch(argument) and (item := self._by_own_id(argument)) is not None:
+            return item
         bare = argument.removesuffix(".jsonl")
         if len(bare) >= _SHORTEST_ID and bare.isprintable() and not any(sign in bare for sign in "/\\~:"):
             return self._by_bare_identity(bare) or self._by_path(argument)
@@ -219,6 +225,16 @@ class Catalogue:
             message = f"everybody on this machine may put files into {path}, and they would be indexed as yours"
             raise SourceError("not_authorised", message, "add the log itself, or a folder in it that is yours")
         return path
+
+    def _by_own_id(self, own: str) -> Listed | None:
+        """The conversation that is given this id when it is indexed, whether or not anything of it is indexed now."""
+        found, _ = self.listed()
+        for item in found:
+            if item.header is not None:
+                named = (item.source.host, item.header.host_conversation_id)
+                if conversation_id(self._settings.profile, *named) == own:
+                    return item
+        return None
 
     def _by_bare_identity(self, identity: str) -> Listed | None:
         """The one conversation of all hosts that has this id, or whose file is called so."""

@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recall.hashing import derived_id
 from recall.index.publish import facet_id
 from recall.types import Facet, Fingerprint
 
@@ -45,11 +44,6 @@ class Stored:
     def same_file(self, size: int, mtime_ns: int, device: int, inode: int) -> bool:
         """True where a listing has no reason to think that the source changed."""
         return (size, mtime_ns, device, inode) == (self.size, self.mtime_ns, self.device, self.inode)
-
-
-def id_of(profile: str, host: str, identity: str) -> str:
-    """The id that a conversation is given when it is indexed first: always the same, so that it can be told before."""
-    return derived_id("c", profile, host, identity)
 
 
 def by_identity(connection: sqlite3.Connection, profile_no: int, host: str, identity: str) -> Stored | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from recall.hashing import conversation_id
 from recall.surfaces.cli import main
 from tests.process.world import lines
 
@@ -75,17 +76,24 @@ def test_every_command_takes_every_name(path: Path, answer: Answer, spelling: st
     assert own in json.dumps(said["export"])
     assert [one["conversation_id"] for one in said["forget, dry run"]["forgotten"]] == [own]
     assert answer("forget", name)["forgotten"]
-    if spelling == "our id":
-        return  # with the conversation goes all that it was known by here
     assert answer("forget", name, "--unforget")["unforgotten"]
+    assert [answer(*COMMANDS[command](name)) for command in UNINDEXED[1:]]
+    assert [one["conversation_id"] for one in answer("index", name)["completed"]] == [own]
 
 
-@pytest.mark.parametrize("spelling", [one for one in SPELLINGS if one != "our id"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("command", UNINDEXED)
 def test_what_is_not_indexed_has_the_same_names(path: Path, answer: Answer, command: str, spelling: str) -> None:
     answer("project", "create", "Ponds")
-    said = answer(*COMMANDS[command](SPELLINGS[spelling](path, "")))
+    said = answer(*COMMANDS[command](SPELLINGS[spelling](path, conversation_id("default", "pi", HEADER))))
     assert said
+
+
+def test_our_id_of_what_is_nowhere_names_nothing(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = conversation_id("another", "pi", HEADER)
+    for words in (["index", other], ["forget", other], ["project", "move", other, ""]):
+        assert main([*words, "--json"]) == 1, words
+    assert "not_found" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["heron", "0001", "ffff0001", "eeeeffff0001-", "-0001", "%", "_", "jsonl"])

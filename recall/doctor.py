@@ -170,10 +170,13 @@ def _text_index(settings: Settings, database: Database) -> Check:
 
 def _hosts(settings: Settings, database: Database) -> Check:
     found, warnings = conversations.rows(settings, database)
-    hosts = {row.host for row in found}
+    here = [row for row in found if row.listed is not None]
+    told = [f"{count(len(here), 'source')} of {', '.join(sorted({row.host for row in here}))}"] if here else []
+    if len(found) > len(here):
+        told.append(f"{count(len(found) - len(here), 'indexed conversation')} whose source cannot be read here")
     notes = "; ".join(w.message for w in warnings)
-    detail = f"{count(len(found), 'source')} of {', '.join(sorted(hosts))}" if hosts else "no conversations found"
-    return Check("hosts", None if not hosts else True, detail + (f" ({notes})" if notes else ""))
+    detail = (", ".join(told) or "no conversations found") + (f" ({notes})" if notes else "")
+    return Check("hosts", True if here else None, detail)
 
 
 def _second_files(settings: Settings, database: Database) -> Check:

@@ -19,7 +19,7 @@ from recall.errors import ArgumentError
 from recall.index import reads
 from recall.index.database import Database, profile_number
 from recall.scope import ANYWHERE, Here
-from recall.shown import Resume, SourceState, no_resume, piece_end, safe, state_by_stat
+from recall.shown import Resume, SourceState, no_resume, piece_end, resumed, safe, state_by_stat
 from recall.timewindow import iso
 
 SMALLEST_PAGE, LARGEST_PAGE, PAGE = 1000, 48_000, 12_000
@@ -82,7 +82,8 @@ def read(
             raise ArgumentError("scope_forbidden", message, "ask the user; the setting is projects.agent_scope")
         page = _Page(connection, conversation, request, raw)
         page.fill()
-        state = page.proved(source_state(conversation), prove)
+        seen = source_state(conversation)
+        state = page.proved(seen, prove)
         return {
             "conversation_id": conversation["conversation_id"],
             **scope.as_json(),
@@ -91,7 +92,7 @@ def read(
             "host": conversation["host"],
             "host_conversation_id": conversation["host_conversation_id"],
             "source_state": state,
-            "resume": resume(conversation),
+            "resume": resumed(conversation, seen, resume),
             "graph_damaged": bool(json.loads(conversation["facts"]).get("graph_damaged")),
             "graph_problems": page.graph_problems,
             "title": safe(conversation["title"] or "", conversation["rules_version"]) or None,

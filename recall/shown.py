@@ -57,6 +57,7 @@ def introduce(
 ) -> dict[str, object]:
     """The head of a conversation in `search` and `browse`."""
     title = row["title"]
+    state = source_state(row)
     return {
         "conversation_id": row["conversation_id"],
         "host": row["host"],
@@ -66,9 +67,14 @@ def introduce(
         **(belongs or no_project)(row),
         "started_at": iso(row["started_at"]),
         "last_active_at": iso(row["last_active_at"]),
-        "source_state": source_state(row),
-        "resume": resume(row),
+        "source_state": state,
+        "resume": resumed(row, state, resume),
     }
+
+
+def resumed(row: sqlite3.Row, state: str, resume: Resume) -> str | None:
+    """The command that goes on with a conversation; none where its source is not here: the host has nothing to open."""
+    return None if state == "gone" else resume(row)
 
 
 def no_project(_row: sqlite3.Row) -> dict[str, object]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recall.surfaces.cli import main
 from tests.indexing.product import Log
 from tests.projects.person import Person
 from tests.shared import ROOT
@@ -178,3 +179,32 @@ def test_an_export_that_cannot_be_finished_leaves_no_piece(person: Person, tmp_p
     assert "cannot be written" in json.loads(ran.stdout)["error"]["message"]
     assert not target.exists()
     assert person.done("export", "--output", target)["characters"] > 40_000
+
+
+def test_what_came_without_its_source_has_no_command_to_go_on_with_it(
+    person: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    person.talks("pi000001", person.folder("app"), "gearbox")
+    log = person.talks("pi000002", person.folder("app"), "rudder")
+    person.index()
+    here = person.done("search", "gearbox")["conversations"]
+    assert all(one["resume"] for one in here)
+    person.done("export", "--output", tmp_path / "bundle.json")
+    log.unlink()
+    checks = {one["name"]: one for one in person.done("doctor")["checks"]}
+    assert checks["hosts"]["detail"] == "1 source of pi, 1 indexed conversation whose source cannot be read here"
+    person.monkeypatch.setenv("HISTORY_RECALL_DB", str(tmp_path / "elsewhere" / "index.db"))
+    person.done("import", tmp_path / "bundle.json")
+    (person.home / ".pi").rename(tmp_path / "another machine")
+
+    for name in ("pi:pi000001", "pi:pi000002"):
+        page = person.done("read", name)
+        assert (page["source_state"], page["resume"]) == ("gone", None)
+    assert {one["resume"] for one in person.done("search", "gearbox")["conversations"]} == {None}
+    checks = {one["name"]: one for one in person.done("doctor")["checks"]}
+    assert (checks["hosts"]["ok"], checks["hosts"]["detail"]) == (
+        None,
+        "2 indexed conversations whose source cannot be read here",
+    )
+    assert main(["read", "pi:pi000001"]) == 0
+    assert "go on with it" not in capsys.readouterr().out

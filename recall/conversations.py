@@ -99,6 +99,11 @@ class Row:
         return self.state == "indexed" and self.copy_of is None and not self.running
 
     @property
+    def is_unread(self) -> bool:
+        """Whether it is a file in which no conversation can be read."""
+        return self.stored is None and self.listed is not None and self.listed.problem is not None
+
+    @property
     def line(self) -> Line:
         """What a listing chooses it by."""
         return Line(self.host, self.state, self.belonging[0], self.stored.git_group if self.stored else None)

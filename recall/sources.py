@@ -26,7 +26,10 @@ def listing(settings: Settings, database: Database) -> dict[str, object]:
 
 
 def add(run: Run, argument: str) -> dict[str, object]:
-    """Authorise one file, or the .jsonl files directly in one folder. Adding twice is the same as once."""
+    """Authorise one file, or the .jsonl files directly in one folder. Adding twice is the same as once.
+
+    Raises SourceError, also for a file that no host reads.
+    """
     catalogue = conversations.catalogue_of(run.settings, run.database)
     path, kind = catalogue.authorise(argument)
     with run.database.write() as connection:
@@ -46,7 +49,7 @@ def _said(path: str, kind: str, logs: int, others: int, host: str | None) -> str
     if host is not None:
         return f"It lies in the own folder of {host}, which is looked through anyway."
     if kind == "file":
-        return "" if logs else "It is no log of a host that is known here: see docs/hosts.md."
+        return "" if logs else "No conversation is in it yet. It will be listed when one is."
     if others:
         unread = f"{others} of {logs + others} in it cannot be read as a log"
         return f"{unread}: `history-recall conversations` says why."

@@ -34,6 +34,7 @@ __all__ = ["HOSTS", "Catalogue", "Listed", "Root", "open_source"]
 
 _SHORTEST_ID = 4
 _OWN_ID = re.compile(r"c_[a-z2-7]{12}")
+_WHAT_CAN_BE_ADDED = "see docs/hosts.md for what can be added"
 _SPECIAL = ("/proc", "/sys", "/dev")
 _ANYBODYS = stat.S_ISVTX | stat.S_IWOTH  # as /tmp is
 _ASK = "see `history-recall conversations`, or authorise it with `history-recall sources add PATH`"
@@ -191,7 +192,8 @@ class Catalogue:
         paths.check_status(status, limited=walk.is_log(path.name))
         if not walk.is_log(path.name) and not is_database(str(path)):
             message = "the file is neither a .jsonl log nor a database of a host's"
-            raise SourceError("unsupported_source", message, "see docs/hosts.md for what can be added")
+            raise SourceError("unsupported_source", message, _WHAT_CAN_BE_ADDED)
+        _check_read(path)
         return str(path), "file"
 
     def held(self, path: str, kind: str) -> tuple[int, int]:
@@ -261,6 +263,14 @@ class Catalogue:
             if identity and item.source.conversation is None and ends_in(walk.stem(item.source.path), identity):
                 return item
         raise SourceError("source_missing", f"no authorised conversation of {host} has this id", _ASK)
+
+
+def _check_read(path: Path) -> None:
+    """Raise SourceError `unsupported_source` for a file that no host reads; one that is empty yet may become a log."""
+    for item in _Place("", "file", path).listed(Notes()):
+        if item.problem is not None and item.problem.code in ("invalid_source", "unsupported_source"):
+            message = f"{path} is no log of a host that is known here: {item.problem.message}"
+            raise SourceError("unsupported_source", message, f"nothing was added; {_WHAT_CAN_BE_ADDED}")
 
 
 def _sniffed(file: walk.Found, notes: Notes) -> Iterator[Listed]:

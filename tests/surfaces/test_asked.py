@@ -47,12 +47,13 @@ def test_what_is_added_says_what_is_in_it(home: Path, tmp_path: Path, add: Add) 
     (tmp_path / "mixed" / "other.jsonl").write_text('{"a": 1}\n')
     _log(tmp_path / "above" / "bucket", "four")
     (tmp_path / "bare").mkdir()
+    (tmp_path / "empty.jsonl").touch()
     expected = {
         "good": (2, 0, ""),
         "mixed": (1, 1, "1 of 2 in it cannot be read"),
         "above": (0, 0, "logs in 1 folder (bucket)"),
         "bare": (0, 0, "No log lies in it yet"),
-        "mixed/other.jsonl": (0, 1, "no log of a host that is known"),
+        "empty.jsonl": (0, 1, "No conversation is in it yet"),
         "good/one.jsonl": (1, 0, ""),
     }
     for name, (logs, unreadable, words) in expected.items():
@@ -61,6 +62,33 @@ def test_what_is_added_says_what_is_in_it(home: Path, tmp_path: Path, add: Add) 
         assert (told["added"]["logs"], told["added"]["unreadable"]) == (logs, unreadable), name
         assert words in told["message"], told
         assert bool(told["message"]) == bool(words)
+
+
+@pytest.mark.parametrize("content", [b'{"a": 1}\n', b"not JSON\n", b"\x00\x01\x02", b'{"type": "session"}\n'])
+def test_a_file_that_no_host_reads_is_not_added(
+    home: Path, tmp_path: Path, add: Add, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    path = tmp_path / "b.jsonl"
+    path.write_bytes(content)
+    _is_not_added(path, add, capsys)
+
+
+def test_a_database_of_no_host_is_not_added(
+    home: Path, tmp_path: Path, add: Add, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE things (name TEXT)")
+    _is_not_added(path, add, capsys)
+
+
+def _is_not_added(path: Path, add: Add, capsys: pytest.CaptureFixture[str]) -> None:
+    code, told = add(path)
+    assert (code, told["error"]["code"]) == (1, "unsupported_source")
+    assert f"{path} is no log of a host that is known here: " in told["error"]["message"]
+    assert "nothing was added" in told["error"]["hint"]
+    assert main(["sources", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["added"] == []
 
 
 def test_what_was_given_up_is_marked_where_it_is_found(

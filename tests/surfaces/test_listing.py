@@ -235,3 +235,20 @@ def test_one_is_told_as_one_and_no_table_is_named(
     answer("forget", "pi:5f0c2c8e-7", "--unforget")
     main(["import", bundle])
     assert capsys.readouterr().out.startswith("1 conversation taken in, 0 there already")
+
+
+def test_files_without_a_conversation_are_not_counted_as_conversations(
+    log: Path, answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (log.parent / "empty.jsonl").touch()
+    for name in ("one", "two"):
+        (log.parent / f"{name}.jsonl").write_text('{"a": 1}\n')
+    row = next(row for row in answer("hosts", "list")["hosts"] if row["host"] == "pi")
+    assert (row["conversations"], row["indexed"], row["unreadable"]) == (2, 2, 3)
+    assert main(["hosts", "list"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert any("2 conversations, 2 indexed, 3 files that cannot be read" in line for line in told)
+    assert sum("cannot be read" in line for line in told) == 1
+    log.write_text("broken\n")  # what was indexed of it is a conversation still
+    row = next(row for row in answer("hosts", "list")["hosts"] if row["host"] == "pi")
+    assert (row["conversations"], row["unreadable"]) == (2, 3)

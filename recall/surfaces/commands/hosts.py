@@ -32,6 +32,7 @@ def _list(session: Session, _arguments: Arguments) -> Answer:
     for host in HOSTS:
         program = shutil.which(host_packages.PROGRAMS[host])
         counted = coverage.get(host, {})
+        unread = sum(row.host == host and row.is_unread for row in found)
         journal = _journal(session.settings, host)
         try:
             brief, outdated = journal.brief, journal.exists and _outdated(session.settings, host, journal)
@@ -45,8 +46,9 @@ def _list(session: Session, _arguments: Arguments) -> Answer:
                 "installed": journal.exists,
                 "outdated": outdated,
                 "brief": brief,
-                "conversations": sum(counted.values()),
+                "conversations": sum(counted.values()) - unread,
                 "indexed": counted.get("indexed", 0),
+                "unreadable": unread,
             }
         )
     return {"hosts": hosts, "warnings": said}

@@ -17,6 +17,8 @@ def _list(answer: Answer) -> Iterable[str]:
         program = one_line(row["program"] or "program not found")
         package += ", brief" if row["brief"] else ""
         counts = f"{count(row['conversations'], 'conversation'):>19}, {row['indexed']} indexed"
+        if row["unreadable"]:
+            counts += f", {count(row['unreadable'], 'file')} that cannot be read"
         yield f"{row['host']:<12} {package:<16} {counts}  {program}"
     for warning in answer["warnings"]:
         yield f"note: {one_line(warning['message'])}"

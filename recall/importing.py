@@ -51,6 +51,7 @@ class _Import:
 
     def __init__(self, run: Run, connection: sqlite3.Connection, profile_no: int, tables: Tables) -> None:
         self._connection = connection
+        self._profile = run.settings.profile
         self._profile_no = profile_no
         self._now = run.clock()
         self._home = folders.parse(str(run.settings.home))
@@ -192,8 +193,8 @@ class _Import:
                 return self._number("projects", "project_no", "profile_no = ? AND marker = ?", row["marker"])
             case "topics":
                 here = catalogue.topic(self._connection, self._profile_no, row["topic_id"])
-                if here is None and self._taken("topics", "topic_id", row["topic_id"]):
-                    return self._conflict(row["topic_id"], "another profile of this index has the id")
+                if here is None and (holder := self._holder("topics", "topic_id", row["topic_id"])) is not None:
+                    return self._held_by(holder, "topic", row["topic_id"])
                 return None if here is None else int(here["topic_no"])
             case "conversations":
                 return self._known_conversation(row, number or 0)
@@ -213,9 +214,12 @@ class _Import:
             (self._profile_no, row["host"], row["host_conversation_id"]),
         ).fetchone()
         if here is None:
-            if self._taken("conversations", "conversation_id", name):
-                return self._conflict(name, "another conversation of this index has the id")
-            return None
+            holder = self._holder("conversations", "conversation_id", name)
+            if holder is None:
+                return None
+            if holder != self._profile:
+                return self._held_by(holder, "conversation", name)
+            return self._conflict(name, "another conversation of this profile has the id")
         if here["content_sha256"] == row["content_sha256"]:
             self.same[number] = int(here["conversation_no"])
             return -1
@@ -250,14 +254,22 @@ class _Import:
         self.conflicts.append({"name": name, "reason": reason})
         return -1
 
+    def _held_by(self, holder: str, kind: str, name: str) -> int:
+        """What another profile of this index holds: an index has each id once, and nothing crosses from there."""
+        reason = f"profile {holder!r} of this index has the id"
+        self.conflicts.append({"name": name, "reason": reason, "kind": kind, "profile": holder})
+        return -1
+
     def _number(self, table: str, key: str, condition: str, value: object) -> int | None:
         sql = f"SELECT {key} FROM {table} WHERE {condition}"
         row = self._connection.execute(sql, (self._profile_no, value)).fetchone()
         return None if row is None else int(row[0])
 
-    def _taken(self, table: str, column: str, value: object) -> bool:
-        sql = f"SELECT 1 FROM {table} WHERE {column} = ?"
-        return self._connection.execute(sql, (value,)).fetchone() is not None
+    def _holder(self, table: str, column: str, value: object) -> str | None:
+        """The profile of this index that holds what has this id."""
+        sql = f"SELECT p.name FROM {table} AS x JOIN profiles AS p USING (profile_no) WHERE x.{column} = ?"
+        row = self._connection.execute(sql, (value,)).fetchone()
+        return None if row is None else str(row[0])
 
     def _insert(self, table: Table, row: Row) -> int:
         if "profile_no" in table.where and not table.where.startswith("x.profile_no"):

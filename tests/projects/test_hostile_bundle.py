@@ -13,7 +13,9 @@ import pytest
 
 from recall import bundle_rules
 from recall.bundle import TABLES
+from recall.counting import count
 from recall.hashing import derived_id
+from recall.surfaces.cli import main
 from tests.indexing.product import Log
 from tests.projects.person import OMP, Person
 
@@ -281,15 +283,26 @@ def test_what_is_here_differently_is_named_and_stays(person: Person, document: D
     assert mine["project_id"] in {one["project_id"] for one in person.done("project", "list")["projects"]}
 
 
-def test_ids_of_another_profile_stay_there(person: Person, document: Document, tmp_path: Path) -> None:
+def test_ids_of_another_profile_stay_there(
+    person: Person, document: Document, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = written(document, tmp_path)
     assert person.done("import", given)["imported"] == 3
     done = person.done("import", given, "--profile", "other")
     assert done["imported"] == 0
-    assert {c["reason"] for c in done["conflicts"]} == {
-        "another conversation of this index has the id",
-        "another profile of this index has the id",
-    }
+    assert {c["reason"] for c in done["conflicts"]} == {"profile 'default' of this index has the id"}
+    assert {c["profile"] for c in done["conflicts"]} == {"default"}
+    kinds = [c["kind"] for c in done["conflicts"]]
+    topics = len(document["tables"]["topics"]["rows"])
+    assert (kinds.count("conversation"), kinds.count("topic"), len(kinds)) == (3, topics, 3 + topics)
+    assert all(c["name"].startswith(c["kind"][0] + "_") for c in done["conflicts"])
+    capsys.readouterr()
+    assert main(["import", str(given), "--profile", "other"]) == 0
+    told = capsys.readouterr().out
+    assert told.count("profile 'default' of this index holds") == 1
+    assert f"3 conversations and {count(topics, 'topic')}" in told or f"{count(topics, 'topic')} and 3 conv" in told
+    assert "c_" not in told
+    assert len(told.splitlines()) == 3
     assert person.done("status", "--profile", "other")["conversations"] == 0
     every_answer(person)
 

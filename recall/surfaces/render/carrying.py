@@ -18,7 +18,18 @@ def _export(answer: Answer) -> Iterable[str]:
 
 def _import(answer: Answer) -> Iterable[str]:
     yield f"{count(answer['imported'], 'conversation')} taken in, {answer['unchanged']} there already"
+    elsewhere: dict[str, dict[str, int]] = {}
     for conflict in answer["conflicts"]:
+        if "profile" in conflict:
+            kinds = elsewhere.setdefault(conflict["profile"], {})
+            kinds[conflict["kind"]] = kinds.get(conflict["kind"], 0) + 1
+    for profile, kinds in elsewhere.items():
+        what = " and ".join(count(number, kind) for kind, number in kinds.items())
+        yield f"not taken in: {what} that profile {one_line(profile)!r} of this index holds; --json names them"
+        yield "an index holds each of them once: give this profile an index of its own with HISTORY_RECALL_DB"
+    for conflict in answer["conflicts"]:
+        if "profile" in conflict:
+            continue
         yield f"left as it is here: {one_line(conflict['name'])}: {one_line(conflict['reason'])}"
 
 

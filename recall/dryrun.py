@@ -6,6 +6,7 @@ yet and is an upper bound; `exact` says which it is. Nothing is written: no inde
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from recall import conversations
@@ -57,13 +58,18 @@ def one(
     except SourceError as error:
         if error.code != "source_empty":
             raise
-    return _answer(settings, count)
+    return _answer(settings, count, settings.batch_calls)
 
 
 def batch(
-    settings: Settings, database: Database, sessions: int | None, cancellation: Cancellation
+    settings: Settings,
+    database: Database,
+    sessions: int | None,
+    cancellation: Cancellation,
+    *,
+    calls: int | None = None,
 ) -> dict[str, object]:
-    """What `index-all` would send for the sources that it would take first."""
+    """What `index-all` would send for the sources that it would take first; `calls` is the cap that is named for it."""
     found, _ = conversations.rows(settings, database)
     queue = _queue(settings, database)
     queued = {job.source for job in queue}
@@ -84,7 +90,7 @@ def batch(
             if error.code in SKIPPED:
                 continue
             count.failed.append((name, error))
-    return _answer(settings, count)
+    return _answer(settings, count, settings.batch_calls if calls is None else calls)
 
 
 def _queue(settings: Settings, database: Database) -> list[jobs.Job]:
@@ -156,7 +162,14 @@ class _DryRun:
         return staging
 
 
-def _answer(settings: Settings, count: _Count) -> dict[str, object]:
+def _cap(settings: Settings, sent: int, calls: int) -> dict[str, object] | None:
+    """Where one run stops, and how many runs what would be sent makes; None where nothing is capped."""
+    if settings.offline:
+        return None
+    return {"calls": calls, "runs": math.ceil(sent / calls) if calls else None}
+
+
+def _answer(settings: Settings, count: _Count, calls: int) -> dict[str, object]:
     endpoint = None if settings.offline else endpoint_of(settings.model, settings.api_base)
     return {
         "would_send": {
@@ -167,6 +180,7 @@ def _answer(settings: Settings, count: _Count) -> dict[str, object]:
             "exact": count.exact,
             "at_least": {"calls": count.certain.calls, "bytes": count.certain.bytes},
         },
+        "run_cap": _cap(settings, count.sent.calls, calls),
         "sources": count.sources,
         "redactions": dict(sorted(count.redactions.items())),
         "failed": [{"source": s, "code": e.code, "message": e.message} for s, e in count.failed],

@@ -35,7 +35,11 @@ _INDEX = {
     "aborted": (dict, type(None)),
     "job_id": _TEXT,
 }
-_DRY_RUN = {"would_send": {"calls": int, "bytes": int, "endpoint": _TEXT}, "redactions": dict}
+_DRY_RUN = {
+    "would_send": {"calls": int, "bytes": int, "endpoint": _TEXT},
+    "run_cap": (dict, type(None)),
+    "redactions": dict,
+}
 _ENTRY = {
     "entry_id": str,
     "role": str,

@@ -5,6 +5,9 @@ Bytes are those of instructions, content and schema of each request, the same th
 
 from __future__ import annotations
 
+import pytest
+
+from recall.surfaces.cli import main
 from tests.indexing.product import Log, Product, append, long, short, text_of, turn
 
 
@@ -98,6 +101,7 @@ def test_offline_says_that_nothing_is_sent(product: Product) -> None:
     told = product.done("index", source, "--dry-run")["would_send"]
 
     assert (told["calls"], told["bytes"], told["endpoint"]) == (0, 0, None)
+    assert product.done("index", source, "--dry-run")["run_cap"] is None
     assert not product.database.exists()
 
 
@@ -108,6 +112,45 @@ def test_an_unreadable_source_does_not_end_the_batch(product: Product) -> None:
     told = product.done("index-all", "--dry-run", "--sessions", "10")
 
     assert told["would_send"]["calls"] == 1
+
+
+def test_where_a_run_stops_is_told_with_the_runs_that_makes(product: Product) -> None:
+    source = product.add(long("a219", 40), "long")
+    product.set(batch_calls="3")
+
+    one, batch, wide = (
+        product.done(*words, "--dry-run")
+        for words in (("index", source), ("index-all",), ("index-all", "--calls", "1000"))
+    )
+
+    calls = one["would_send"]["calls"]
+    assert calls > 3
+    assert one["run_cap"] == batch["run_cap"] == {"calls": 3, "runs": -(-calls // 3)}
+    assert wide["run_cap"] == {"calls": 1000, "runs": 1}
+    runs = 1
+    while product.run("index", source, "--no-repair").code:
+        runs += 1
+    assert 1 < runs <= one["run_cap"]["runs"]
+    assert product.done("index-all", "--calls", "0", "--dry-run")["run_cap"] == {"calls": 0, "runs": None}
+
+
+def test_a_person_reads_where_a_run_stops(product: Product, capsys: pytest.CaptureFixture[str]) -> None:
+    source = product.add(long("a221", 40), "long")
+
+    def said(cap: str) -> list[str]:
+        product.set(batch_calls=cap)
+        capsys.readouterr()
+        assert main(["index", str(source), "--dry-run"]) == 0
+        return [line for line in capsys.readouterr().out.splitlines() if line.startswith("a run stops")]
+
+    calls = product.done("index", source, "--dry-run")["would_send"]["calls"]
+    more = (
+        "and the same command again goes on; HISTORY_RECALL_BATCH_CALLS, or --calls of index-all, sets another number"
+    )
+    assert said(str(calls - 1)) == [f"a run stops at {calls - 1} requests: so many take up to 2 runs, {more}"]
+    assert said(str(calls)) == [f"a run stops at {calls} requests"]
+    product.done("index", source)
+    assert said("3") == []  # nothing would be sent
 
 
 def _holds(product: Product, told: dict[str, int], *words: object) -> None:

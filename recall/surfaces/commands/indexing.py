@@ -29,7 +29,7 @@ def _index_all(session: Session, arguments: Arguments) -> Answer:
 
     sessions, calls = optional_number(arguments, "sessions"), optional_number(arguments, "calls")
     if arguments.get("dry_run"):
-        return dryrun.batch(session.settings, session.for_reading(), sessions, session.cancellation)
+        return dryrun.batch(session.settings, session.for_reading(), sessions, session.cancellation, calls=calls)
     if arguments.get("detach"):
         return job_calls.detach(session, _INDEX_ALL, arguments)
     return indexer.index_all(session.run(), sessions=sessions, calls=calls)

@@ -71,9 +71,23 @@ def _dry_run(answer: Answer) -> Iterable[str]:
         if not would["exact"]:
             what = f"at least {count(least['calls'], 'request')}, {size(least['bytes'])}; at most {what}"
         yield f"would send {what}, to {one_line(would['endpoint'])}"
+        yield from _run_cap(answer["run_cap"], would["calls"])
     yield f"would redact: {mapping(answer['redactions'])}"
     for row in answer["failed"]:
         yield f"cannot be read: {one_line(row['source'])}: {one_line(row['message'])} ({row['code']})"
+
+
+def _run_cap(cap: Mapping[str, Any] | None, calls: int) -> Iterable[str]:
+    """Where one run stops, and what follows from that for so many requests."""
+    if cap is None:
+        return
+    stops = f"a run stops at {count(cap['calls'], 'request')}"
+    if calls <= cap["calls"]:
+        yield stops
+        return
+    if cap["runs"]:
+        stops += f": so many take up to {count(cap['runs'], 'run')}, and the same command again goes on"
+    yield f"{stops}; HISTORY_RECALL_BATCH_CALLS, or --calls of index-all, sets another number"
 
 
 RENDERERS: Renderers = {

@@ -21,7 +21,7 @@ from recall.index.matches import Matches
 from recall.index.turns import Turn
 from recall.query import Query, Term
 from recall.scoring import Asked, Parts, Sight
-from recall.thesaurus import Related
+from recall.thesaurus import NOTHING, Known, Related
 from recall.weights import Weights
 
 CITED = 100  # entries that what was written about them brings in
@@ -72,20 +72,21 @@ class Ranked:
 
     def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
-        related = () if alone or (rewrites and not own_words) else self._related()
+        known = NOTHING if alone or (rewrites and not own_words) else self._known()
         found = self._counts.of_terms(bag)
-        others = self._others(related, found)
+        others = self._others(known.related, found)
         found |= others
         drawn = [] if alone else self._drawn([*self._compounds(found), self._query])
         self.drawn = len(drawn)
         if others:
             drawn += self._drawn([replace(self._query, terms=tuple(others), exact=())])
-        # The profile's own names draw nothing: they stand in much that was not asked for.
-        written = self._written([*(self._query.terms if own_words else bag), *others])
-        more = [] if own_words else self._drawn(rewrites)
+        # The profile's own names stand in much that was not asked for: they draw where nothing else does.
+        named = own_words and self.drawn > 0
+        written = self._written([*(self._query.terms if named else bag), *others])
+        more = [] if named else self._drawn(rewrites)
         line = self._around([*drawn, *more, *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
-        related = tuple(one for one in related if not self._only_asks(one, sight))
+        known = replace(known, related=tuple(self._meant(known.related, sight)))
         rewritten = frozenset(bag) - frozenset(self._query.terms)
         asked = Asked(
             bag,
@@ -94,12 +95,12 @@ class Ranked:
             only_written=frozenset(self._query.terms) if alone else frozenset(),
             # These words come from what was written: they would only find it again.
             only_said=rewritten if own_words else frozenset(),
-            related=related,
+            related=known.related,
         )
         combined = scoring.scores(asked, sight, self._weights)
         exact = {} if alone else self._exact(combined, sight)
         asked_as = [] if own_words else rewrites
-        if not exact.get(self._query.whole) and not self._answers(combined, asked_as, sight, related):
+        if not exact.get(self._query.whole) and not self._answers(combined, asked_as, sight, known):
             return {}
         # What holds a spelling may be long and score little for that.
         spelled = {entry_no: combined[entry_no] for holding in exact.values() for entry_no in holding}
@@ -115,14 +116,18 @@ class Ranked:
         terms = dict.fromkeys(term for one in related for term in one.others if term not in found)
         return {term: rows for term, rows in self._counts.of_terms(terms).items() if rows <= plan.ROWS}
 
-    def _only_asks(self, one: Related, sight: Sight) -> bool:
-        """Whether the query is a single name that stands somewhere: then nothing else is meant."""
-        asked = {word for term in one.asked for word in term.words}
-        known = all(sight.knows(term) for term in one.asked)
-        return known and asked >= {word for term in self._query.terms for word in term.words}
+    def _meant(self, related: Iterable[Related], sight: Sight) -> Iterator[Related]:
+        """Without what a single name leaves no room for: it means itself where it stands somewhere, and elsewhere
+        nothing that is only close to it."""
+        words = {word for term in self._query.terms for word in term.words}
+        for one in related:
+            if not words <= {word for term in one.asked for word in term.words}:
+                yield one
+            elif not all(sight.knows(term) for term in one.asked):
+                yield replace(one, others={term: same for term, same in one.others.items() if same})
 
-    def _related(self) -> tuple[Related, ...]:
-        return thesaurus.related(self._query) if self._weights.related else ()
+    def _known(self) -> Known:
+        return thesaurus.known(self._query) if self._weights.related else NOTHING
 
     def parts_apart(self) -> tuple[str, ...]:
         """The parts of a query in two scripts, where no entry has all of them; else nothing."""
@@ -193,9 +198,7 @@ class Ranked:
             texts,
         )
 
-    def _answers(
-        self, combined: Mapping[int, Parts], rewrites: Sequence[Query], sight: Sight, related: Sequence[Related]
-    ) -> bool:
+    def _answers(self, combined: Mapping[int, Parts], rewrites: Sequence[Query], sight: Sight, known: Known) -> bool:
         """Whether the best entry has enough of what was asked, in the words of the query or in those of a rewrite.
 
         The profile's own names are no rewrites here: they stand in it whatever is asked.
@@ -204,11 +207,11 @@ class Ranked:
             return True
         about = querying.cut(moments.without(self._query.text))
         about = self._query if about.empty else about
-        if _together(about.terms, combined, sight):
+        if _together(about.terms, combined, sight, known.related):
             return True
         asked = [(about, False), *((rewrite, True) for rewrite in rewrites)]
         return any(
-            scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten, related=related)
+            scoring.reaches_floor(combined, one.terms, sight, self._weights, rewritten=rewritten, known=known)
             for one, rewritten in asked
         )
 
@@ -284,10 +287,21 @@ def _in_one(spelling: str) -> list[Term]:
     return [Term((form,)) for word in segment.words(spelling) for form in word.wholes]
 
 
-def _together(terms: Sequence[Term], combined: Mapping[int, Parts], sight: Sight) -> bool:
-    """Whether an entry holds every term itself, however long it is and so however little it scores."""
-    rows = [sight.entries[term].rows if term in sight.entries else frozenset() for term in terms]
-    return bool(rows) and not frozenset.intersection(*rows).isdisjoint(combined)
+def _together(
+    terms: Sequence[Term], combined: Mapping[int, Parts], sight: Sight, related: Iterable[Related] = ()
+) -> bool:
+    """Whether an entry holds every term itself, however long it is and so however little it scores.
+
+    It may hold another word that says the same for some of them.
+    """
+    rows = {term: sight.entries[term].rows if term in sight.entries else frozenset() for term in terms}
+    for one in related:
+        same = [sight.entries[term].rows for term, is_same in one.others.items() if is_same and term in sight.entries]
+        asked = {word for term in one.asked for word in term.words}
+        for term in rows:
+            if asked.issuperset(term.words):
+                rows[term] = rows[term].union(*same)
+    return bool(rows) and not frozenset.intersection(*rows.values()).isdisjoint(combined)
 
 
 def _bag(query: Query, rewrites: Sequence[Query], weights: Weights, *, own_words: bool) -> dict[Term, float]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 FOUND_BY = {name: (name,) for name in ("keyword", "literal", "neighbours", "curated", "rewrite")} | {
     "exact": ("keyword",),
     "related": ("rewrite",),
+    "close": ("rewrite",),
 }
 WORDS = frozenset({"keyword", "literal"})  # the layers that found an entry by what stands in it
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -19,13 +19,13 @@ from recall.index.held import Holding
 from recall.index.turns import Turn
 from recall.moments import Moment
 from recall.query import Term
-from recall.thesaurus import Related
+from recall.thesaurus import NOTHING, Known, Related
 from recall.weights import Weights
 
 Parts = dict[str, float]
 _PAIRED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-SPOKEN = ("keyword", "related", "curated", "rewrite")
-LAYERS = ("keyword", "neighbours", "related", "curated", "rewrite")
+SPOKEN = ("keyword", "related", "curated", "rewrite")  # by which an entry is found itself
+LAYERS = ("keyword", "neighbours", "related", "close", "curated", "rewrite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,27 +134,36 @@ class _Scores:
         most = sum(_worth(sight.entries.get(term), sight.texts.get(term), sight) for term in related.asked)
         known = weights.known if all(sight.knows(term) for term in related.asked) else 1.0
         own = self._holding_all(related.asked)
-        held: dict[int, float] = {}
-        written: dict[int, float] = {}
-        for term, same in related.others.items():
-            holding, text = sight.entries.get(term), sight.texts.get(term)
-            worth = known * (weights.related if same else weights.close) * min(most, _worth(holding, text, sight))
-            for number in holding.rows if holding else ():
-                place = self._place.get(number)
-                if place is not None and place not in own:
-                    held[place] = max(worth, held.get(place, 0.0))
-            for place, part in self._from_writing(text, rewritten=False).items():
-                if place not in own:
-                    written[place] = max(worth * part, written.get(place, 0.0))
-        beside = {place: part for place, part in self._from_beside(held).items() if place not in own}
+        done = set(own)
+        for layer, weight, same in (("related", weights.related, True), ("close", weights.close, False)):
+            held: dict[int, float] = {}
+            written: dict[int, float] = {}
+            for term in (term for term, is_same in related.others.items() if is_same == same):
+                holding, text = sight.entries.get(term), sight.texts.get(term)
+                worth = known * weight * min(most, _worth(holding, text, sight))
+                for number in holding.rows if holding else ():
+                    place = self._place.get(number)
+                    if place is not None and place not in done:
+                        held[place] = max(worth, held.get(place, 0.0))
+                for place, part in self._from_writing(text, rewritten=False).items():
+                    if place not in own:
+                        written[place] = max(worth * part, written.get(place, 0.0))
+            self._give_related(layer, held, written, done)
+            done |= held.keys()
+
+    def _give_related(
+        self, layer: str, held: Mapping[int, float], written: Mapping[int, float], done: Collection[int]
+    ) -> None:
+        """Give what other words are worth: to the places that hold them, that lie beside, and that texts cite."""
+        beside = {place: part for place, part in self._from_beside(held).items() if place not in done}
         for place, worth in held.items():
-            self._give(place, "related", worth * self._firm[place])
+            self._give(place, layer, worth * self._firm[place])
         for place in held.keys() | beside.keys():
             self._terms[place] += 1
         for place, part in beside.items():
-            self._give(place, "related", part * (weights.repeated if place in held else 1.0))
+            self._give(place, layer, part * (self._weights.repeated if place in held else 1.0))
         for place, part in written.items():
-            self._give(place, "curated", part * (weights.cited if place in held else 1.0))
+            self._give(place, "curated", part * (self._weights.cited if place in held else 1.0))
         self._add_to_blocks(sorted(held.keys() | written.keys()), max(held.values(), default=0.0))
 
     def _holding_all(self, terms: Iterable[Term]) -> frozenset[int]:
@@ -286,15 +295,25 @@ def best(found: Mapping[int, Parts], most: int) -> dict[int, Parts]:
 
 
 def hold_exact(combined: dict[int, Parts], plain: Mapping[int, Parts], most: int) -> None:
-    """Let no entry that holds the query letter for letter stand lower in `combined` than in `plain`."""
-    for place, entry_no in enumerate(best(plain, most)):
-        if "exact" not in plain[entry_no]:
+    """Let no entry that holds the query letter for letter stand lower in `combined` than in `plain`.
+
+    Those that do are put in their places from the first on, so that each stays where it was put.
+    """
+    order = list(best(combined, len(combined)))
+    sums = {entry_no: sum(parts.values()) for entry_no, parts in combined.items()}
+    for most_low, entry_no in enumerate(best(plain, most)):
+        if "exact" not in plain[entry_no] or entry_no in order[: most_low + 1]:
             continue
-        order = list(best(combined, place + 1))
-        if entry_no not in order:
-            above = sum(combined[order[place]].values()) if len(order) > place else 0.0
-            parts = combined.setdefault(entry_no, {})
-            parts["exact"] = parts.get("exact", 0.0) + above - sum(parts.values()) + 1e-6
+        if entry_no in order:
+            order.remove(entry_no)
+        place = min(most_low, len(order))
+        order.insert(place, entry_no)
+        behind = sums[order[place + 1]] if place + 1 < len(order) else 0.0
+        before = sums[order[place - 1]] if place else behind + 1.0
+        parts = combined.setdefault(entry_no, {})
+        held = sum(parts.values())
+        sums[entry_no] = before - (before - behind) / most  # a small step: many may be put behind each other
+        parts["exact"] = parts.get("exact", 0.0) + sums[entry_no] - held
 
 
 def reaches_floor(
@@ -304,7 +323,7 @@ def reaches_floor(
     weights: Weights,
     *,
     rewritten: bool,
-    related: Sequence[Related] = (),
+    known: Known = NOTHING,
 ) -> bool:
     """Whether the best entry, or one text that was written, has enough of what was asked.
 
@@ -312,15 +331,15 @@ def reaches_floor(
     count, for such texts are many and say much, nor what its conversation lends it, which is made of them too; nor,
     for an own query, what only rewriting brought in. Other words for what was asked count in part.
     """
-    shares = dict.fromkeys(("curated", "block", "conversation"), 0.0)
+    shares = dict.fromkeys(("curated", "block", "conversation", "close"), 0.0)
     shares |= {"related": weights.floor_related, "rewrite": 1.0 if rewritten else 0.0}
     possible = paired = 0.0
     texts: dict[int, float] = {}
-    named = _named_otherwise(terms, related, sight)
+    named = _named_otherwise(terms, known.related, sight)
     possible += sum(named.values())
     for term in terms:
         held, text = sight.entries.get(term), sight.texts.get(term)
-        if held is None and any(term in asked for asked in named):
+        if held is None and (term in known.across or any(term in asked for asked in named)):
             continue
         worth = idf(held.total if held else 0, sight.total) * (1.0 if held else weights.unknown)
         possible += worth
@@ -340,7 +359,8 @@ def _named_otherwise(terms: Sequence[Term], related: Iterable[Related], sight: S
     named: dict[tuple[Term, ...], float] = {}
     for one in related:
         if all(term in terms and term not in sight.entries for term in one.asked):
-            worths = [idf(sight.entries[term].total, sight.total) for term in one.others if term in sight.entries]
+            held = (sight.entries[term] for term, same in one.others.items() if same and term in sight.entries)
+            worths = [idf(holding.total, sight.total) for holding in held]
             if worths:
                 named[one.asked] = max(worths)
     return named

@@ -41,6 +41,7 @@ class _Place:
     run: int
     first: int
     last: int
+    across: tuple[str, ...] = ()  # the pairs over its borders, which are no words then, and all of its run
 
     def inside(self, other: _Place) -> bool:
         return self != other and self.run == other.run and other.first <= self.first and self.last <= other.last
@@ -52,15 +53,30 @@ class _Place:
         return tuple(Term((part,)) for part in parts if part not in STOP_WORDS)
 
 
-def related(query: Query) -> tuple[Related, ...]:
-    """What else the words of a query may be called, in the order in which they stand; none for a quoted phrase."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the table knows of a query. `across`: terms that only lie over the borders of what it knows in a run."""
+
+    related: tuple[Related, ...] = ()
+    across: frozenset[Term] = frozenset()
+
+
+NOTHING = Known()
+
+
+def known(query: Query) -> Known:
+    """What else the words of a query may be called, in the order in which they stand; nothing for a quoted phrase.
+
+    A name inside another is not meant by itself, unless the longer one is only known as close to something.
+    """
     if query.required:
-        return ()
+        return NOTHING
     places = list(_places(query.text[:MOST_CHARS]))
-    lines = [(sign, members) for sign, members in _lines(places)]
+    lines = list(_lines(places))
     named = {name for _, members in lines for name in members}
+    firm = {name for sign, members in lines if sign == SAME for name in members}
     here = [place for place in places if place.name in named and place.terms]
-    outer = [place for place in here if not any(place.inside(other) for other in here)]
+    outer = [place for place in here if not any(place.inside(other) for other in here if other.name in firm)]
     asked = {place.name for place in outer}
     found: dict[tuple[Term, ...], dict[Term, bool]] = {}
     for place in outer:
@@ -71,7 +87,9 @@ def related(query: Query) -> tuple[Related, ...]:
                     if member not in asked:
                         term = _term(member)
                         others[term] = others.get(term, False) or sign == SAME
-    return tuple(_bounded(found))
+    inside = {term for place in outer for term in place.terms}
+    across = {Term(segment.pairs(text)[:-1]) for place in outer for text in place.across}
+    return Known(tuple(_bounded(found)), frozenset(across - inside))
 
 
 def _bounded(found: Mapping[tuple[Term, ...], Mapping[Term, bool]]) -> Iterator[Related]:
@@ -110,7 +128,9 @@ def _is_plain(word: Word, typed: str) -> bool:
 def _in_run(run: str, number: int) -> Iterator[_Place]:
     for first in range(len(run) - 1):
         for last in range(first + 2, min(len(run), first + LONGEST_RUN) + 1):
-            yield _Place((run[first:last],), number + 1, first, last)
+            edges = (run[first - 1 : first + 1] if first else "", run[last - 1 : last + 1], run)
+            across = tuple(text for text in edges if len(text) > 1 and text != run[first:last])
+            yield _Place((run[first:last],), number + 1, first, last, across)
 
 
 def _term(member: tuple[str, ...]) -> Term:

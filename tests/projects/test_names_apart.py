@@ -82,16 +82,16 @@ def agent(person: Person, two: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
 def test_a_facet_of_another_project_rewrites_no_query(
     person: Person, two: dict[str, str], agent: Ask, mode: str
 ) -> None:
-    asked = ("search", "gearbox", "--mode", mode)
-    before = agent("search", queries=["gearbox"], mode=mode)
+    asked = ("search", "flywheel", "--mode", mode)
+    before = agent("search", queries=["flywheel"], mode=mode)
     assert before["conversations"] == []
-    as_a_model_names(person, "inq00001", title="Gearbox", aliases=json.dumps([SECRET]))
-    assert set(person.found("gearbox", "--mode", mode)) == {"inp00001", "inq00001"}  # the name does lead there
-    assert agent("search", queries=["gearbox"], mode=mode) == before
+    as_a_model_names(person, "inq00001", title="Flywheel", aliases=json.dumps([SECRET]))
+    assert set(person.found("flywheel", "--mode", mode)) == {"inp00001", "inq00001"}  # the name does lead there
+    assert agent("search", queries=["flywheel"], mode=mode) == before
     assert person.done(*asked, "--project", two["p"])["conversations"] == []
-    as_a_model_names(person, "inp00001", title="Gearbox", aliases=json.dumps([SECRET]))  # its own names still do
+    as_a_model_names(person, "inp00001", title="Flywheel", aliases=json.dumps([SECRET]))  # its own names still do
     assert [
-        one["host_conversation_id"] for one in agent("search", queries=["gearbox"], mode=mode)["conversations"]
+        one["host_conversation_id"] for one in agent("search", queries=["flywheel"], mode=mode)["conversations"]
     ] == ["inp00001"]
 
 

@@ -30,7 +30,7 @@ def words(member: str) -> list[str]:
 
 
 def others(text: str) -> set[str]:
-    found = thesaurus.related(query.cut(text))
+    found = thesaurus.known(query.cut(text)).related
     return {" ".join(term.words) for one in found for term in one.others}
 
 
@@ -75,7 +75,7 @@ def test_words_of_a_question_are_known_in_their_forms_and_languages(text: str, e
 
 
 def test_the_longest_name_counts_and_not_its_parts() -> None:
-    asked = [one.asked for one in thesaurus.related(query.cut("内存不足"))]
+    asked = [one.asked for one in thesaurus.known(query.cut("内存不足")).related]
     assert asked == [tuple(Term((pair,)) for pair in ("内存", "存不", "不足"))]
 
 
@@ -91,7 +91,7 @@ def test_a_quoted_phrase_is_meant_as_it_stands() -> None:
 
 @given(st.text(alphabet=st.sampled_from("abdeot 数据库内存不足ログ,=~#\n-'\""), max_size=60))
 def test_any_query_has_bounded_others(text: str) -> None:
-    found = thesaurus.related(query.cut(text))
+    found = thesaurus.known(query.cut(text)).related
     assert sum(len(one.others) for one in found) <= thesaurus.MOST
     for one in found:
         assert one.asked
@@ -101,7 +101,7 @@ def test_any_query_has_bounded_others(text: str) -> None:
 @given(st.sampled_from(LINES))
 def test_the_order_of_others_is_always_the_same(line: str) -> None:
     member = line[2:].split(", ")[0]
-    first, second = (thesaurus.related(query.cut(member)) for _ in range(2))
+    first, second = (thesaurus.known(query.cut(member)).related for _ in range(2))
     assert first == second
     assert [list(one.others) for one in first] == [list(one.others) for one in second]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from recall.surfaces.render.plain import Answer, Renderers, clock, cut, wrapped
@@ -21,7 +21,7 @@ def _search(answer: Answer) -> Iterable[str]:
         project = f"  project: {one_line(conversation['project_name'])}" if conversation["project_name"] else ""
         yield f"   {conversation['conversation_id']}{project}" + ("" if state == "ok" else f"  source: {state}")
         for entry in conversation["entries"]:
-            near = "" if {"keyword", "literal"} & set(entry["found_by"]) else "  (beside or behind a hit)"
+            near = _near(entry["found_by"])
             undone = [mark for mark in entry["status"] or () if mark in _UNDONE]
             given_up = f"  [{', '.join(undone)}]" if undone else ""
             said = f"{entry['role']} {entry['entry_id']}  {clock(entry['timestamp'])}"
@@ -40,6 +40,13 @@ def _search(answer: Answer) -> Iterable[str]:
         first = answer["conversations"][0]
         entry = first["entries"][0]["entry_id"] if first["entries"] else ""
         yield f"read on: history-recall read {first['conversation_id']} --entry {one_line(entry)}"
+
+
+def _near(found_by: Sequence[str]) -> str:
+    """How an entry was found that does not hold the words of the query itself."""
+    if {"keyword", "literal"} & set(found_by):
+        return ""
+    return "  (in other words)" if "rewrite" in found_by else "  (beside or behind a hit)"
 
 
 def _facet_of(entry: Mapping[str, Any]) -> str:

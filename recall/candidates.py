@@ -90,7 +90,8 @@ class Candidates:
         self._rewrites = self._rewrites or [[] for _ in self.queries]
         self.hits: list[Hit] = []
         self.bounded = False
-        self.damaged = ""
+        self.damaged = ""  # what is wrong with the text index,
+        self.lost: StateError | None = None  # or with what it leads to
         self.apart: list[tuple[str, ...]] = []  # parts of a query in two scripts that no entry has together
         self.replaced: dict[int, Replaced] = {}  # entry -> what replaced the finding in it
         self._newer: dict[int, int] = {}
@@ -246,6 +247,9 @@ class Candidates:
             self.damaged = damage
             return found | self._literally(_needles(query))
         except (sqlite3.DatabaseError, StateError) as error:
+            if isinstance(error, StateError) and "entries" in error.data:
+                self.lost = error
+                return self._literally(_needles(query))
             if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
                 raise
             self.damaged = str(error)
@@ -254,7 +258,8 @@ class Candidates:
     def _literally(self, needles: Sequence[str]) -> dict[int, Parts]:
         found = literal.entries(self._connection, self._filters, needles)
         self._saw(found.bounded)
-        return {entry_no: {"literal": score} for entry_no, score in found.scores.items()}
+        there = hits.rows(self._connection, found.scores)  # of a misplaced page rows are met, but lead nowhere
+        return {entry_no: {"literal": score} for entry_no, score in found.scores.items() if entry_no in there}
 
     def _saw(self, bounded: bool) -> None:
         self.bounded = self.bounded or bounded

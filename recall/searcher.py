@@ -187,6 +187,11 @@ def _message(
             "those that hold most of them, newest first. Run `history-recall doctor --rebuild-text-index`: it is made "
             "again from the stored text, nothing is lost."
         )
+    if found.lost is not None:
+        said.append(
+            f"The index is damaged ({found.lost.message}): what is left of the stored text was searched for the words "
+            f"as they stand, newest first, and an answer can be missing here. To mend it: {found.lost.hint}."
+        )
     if not any(query.literal for query in found.queries):
         asked = redact_text(", ".join(query.text.strip() for query in found.queries))[:100] or "it"
         said.append(
@@ -215,7 +220,7 @@ def _meant(connection: sqlite3.Connection, filters: Filters, found: Candidates, 
     """What was said, with words that may have been meant where nothing was found by what was typed. They are never
     looked for unasked.
     """
-    if found.damaged or any(hit.has_words for hit in found.hits):
+    if found.damaged or found.lost is not None or any(hit.has_words for hit in found.hits):
         return said
     typed = [word for query in found.queries for word in telling(query.text.split())]
     pairs = ", ".join(f"{meant} (for {word})" for word, meant in spellings.meant(connection, filters, typed).items())

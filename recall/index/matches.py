@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from recall.errors import StateError
 from recall.index import frequencies, layers, parts, plan
 from recall.index.filters import Filters
 from recall.index.frequencies import Counts
@@ -172,31 +173,42 @@ class _Entries:
     def _filtered(self, match: str, first: int, score: str, ample: int) -> list[sqlite3.Row]:
         table = self.index.table
         by_role = " ".join(f"WHEN '{role}' THEN {weight}" for role, weight in self.weights.items())
-        return self.connection.execute(
+        rows = self.connection.execute(
             f"""
             WITH best AS MATERIALIZED (
                 SELECT rowid AS entry_no, {score} AS own FROM {table}
-                WHERE {table} MATCH :match AND rowid >= :first ORDER BY own DESC LIMIT :ample)
-            SELECT e.entry_no, own * CASE e.role {by_role} ELSE 1.0 END AS score,
-                   (SELECT min(own) FROM best) AS least, (SELECT count(*) FROM best) AS seen
-            FROM best CROSS JOIN entries AS e ON e.entry_no = best.entry_no
-            JOIN conversations AS c USING (conversation_no)
-            WHERE {self.filters.entries()}
-            ORDER BY score DESC, e.at DESC, e.conversation_no, e.seq
-            LIMIT :pool
+                WHERE {table} MATCH :match AND rowid >= :first ORDER BY own DESC LIMIT :ample),
+            passing AS MATERIALIZED (
+                SELECT e.entry_no, own * CASE e.role {by_role} ELSE 1.0 END AS score, e.at, e.conversation_no, e.seq
+                FROM best CROSS JOIN entries AS e ON e.entry_no = best.entry_no
+                JOIN conversations AS c USING (conversation_no)
+                WHERE {self.filters.entries()}
+                ORDER BY score DESC, e.at DESC, e.conversation_no, e.seq
+                LIMIT :pool),
+            seen AS MATERIALIZED (
+                SELECT (SELECT min(own) FROM best) AS least, (SELECT count(*) FROM best) AS seen,
+                       ({_lost("SELECT entry_no FROM best LIMIT :checked")}) AS lost)
+            SELECT passing.entry_no, passing.score, seen.least, seen.seen, seen.lost
+            FROM seen LEFT JOIN passing
+            ORDER BY score DESC, passing.at DESC, passing.conversation_no, passing.seq
             """,
-            self.filters.values() | {"match": match, "first": first, "ample": ample, "pool": POOL},
+            self.filters.values() | {"match": match, "first": first, "ample": ample, "pool": POOL, "checked": AMPLE},
         ).fetchall()
+        _raise_if_lost(rows[0]["lost"])
+        return rows if rows[0]["entry_no"] is not None else []
 
     def passing(self, rows: Collection[int]) -> dict[int, float]:
         """Those of the rows that pass, without a score."""
+        listed = json.dumps(sorted(rows))
+        lost = _lost("SELECT value AS entry_no FROM json_each(:rows)")
+        _raise_if_lost(self.connection.execute(lost, {"rows": listed}).fetchone()[0])
         found = self.connection.execute(
             f"""
             SELECT e.entry_no FROM json_each(:rows) AS chosen CROSS JOIN entries AS e ON e.entry_no = chosen.value
             JOIN conversations AS c USING (conversation_no)
             WHERE {self.filters.entries()}
             """,
-            self.filters.values() | {"rows": json.dumps(sorted(rows))},
+            self.filters.values() | {"rows": listed},
         )
         return {row["entry_no"]: 0.0 for row in found}
 
@@ -213,6 +225,30 @@ class _Entries:
             self.filters.values() | {"match": self.index.engine.narrowed(match, self.scope.all), "number": number},
         ).fetchone()
         return 0 if row is None else int(row[0])
+
+
+def _lost(drawn: str) -> str:
+    """The query that counts those of the drawn rows of the text index whose entry, or its conversation, is not there.
+
+    Both are written in one transaction, so this is damage: a page that was overwritten with another of the same table
+    reads as a sound one.
+    """
+    return f"""
+        SELECT count(*) FROM ({drawn}) AS drawn
+        LEFT JOIN entries AS e ON e.entry_no = drawn.entry_no
+        LEFT JOIN conversations AS c ON c.conversation_no = e.conversation_no
+        WHERE c.conversation_no IS NULL
+    """
+
+
+def _raise_if_lost(rows: int) -> None:
+    if rows:
+        message = f"{rows} of the entries that the text index finds cannot be read"
+        hint = (
+            "`history-recall doctor` says what can still be read; move the file away and index again with index-all, "
+            "or import an export: your logs are untouched"
+        )
+        raise StateError("index_damaged", message, hint, {"entries": rows})
 
 
 def _is_number(score: str) -> bool:

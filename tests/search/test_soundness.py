@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from recall.errors import StateError
 from recall.index import fulltext, soundness
 from recall.searcher import SearchRequest, search
 from tests.search.builder import PROFILE, Index
@@ -157,3 +159,80 @@ def test_the_look_costs_a_search_next_to_nothing(one: Index, monkeypatch: pytest
     for query in queries:
         _asked(one, query)
     assert 0 < spent < 0.15 * (time.perf_counter() - begun)
+
+
+def _leaves(index: Index, table: str) -> list[int]:
+    """The pages that hold the rows of a table, in the order of the rows, read from the file itself."""
+    index.database.close()
+    with sqlite3.connect(index.path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]
+    connection.close()
+    raw = index.path.read_bytes()
+    leaves: list[int] = []
+
+    def walk(number: int) -> None:
+        page = raw[(number - 1) * size : number * size]
+        if page[0] == 13:
+            leaves.append(number)
+            return
+        assert page[0] == 5, "a page of a table's tree"
+        cells = int.from_bytes(page[3:5], "big")
+        for n in range(cells):
+            at = int.from_bytes(page[12 + 2 * n : 14 + 2 * n], "big")
+            walk(int.from_bytes(page[at : at + 4], "big"))
+        walk(int.from_bytes(page[8:12], "big"))
+
+    walk(root)
+    return leaves
+
+
+def _misdirect(index: Index, table: str, onto: int, other: int) -> None:
+    """Overwrite one page of a table with another sound one of it, as a misdirected write does."""
+    leaves = _leaves(index, table)
+    size = 4096
+    raw = bytearray(index.path.read_bytes())
+    at, source = (leaves[n] - 1 for n in (onto, other))
+    raw[at * size : (at + 1) * size] = raw[source * size : (source + 1) * size]
+    index.path.write_bytes(raw)
+    index.database = type(index.database).open(index.path)
+
+
+def _said(index: Index, query: str) -> str:
+    """The message of the answer, or of the error where SQLite finds the damage on the way through the stored text."""
+    try:
+        return _asked(index, query)[1]
+    except StateError as error:
+        return str(error)  # its code is index_damaged, which the caller looks for
+
+
+@pytest.mark.parametrize("filled", ["fts5", "fts4"], indirect=True)
+@pytest.mark.parametrize("query", ["{}", '"{}"', "heron {}", '"heron {}"'])
+def test_an_entry_whose_page_was_overwritten_is_missed_and_not_called_nothing(filled: Index, query: str) -> None:
+    _misdirect(filled, "entries", 5, 20)
+    words = [f"own{c}x{i}" for c in range(4) for i in range(ROWS)]
+    with filled.database.read() as connection:
+        there = {
+            word
+            for (n, word) in enumerate(words, 1)
+            if connection.execute("SELECT 1 FROM entries WHERE entry_no = ?", (n,)).fetchone()
+        }
+    lost = [word for word in words if word not in there]
+    assert 0 < len(lost) < 20
+    for word in (lost[0], lost[-1]):
+        said = _said(filled, query.format(word))
+        assert "damaged" in said
+        assert "index-all" in said
+    # What drew no lost row is answered as ever; nor is a row lost that a filter keeps out.
+    assert _asked(filled, words[-1]) == ({f"e{ROWS - 1}"}, "")
+    answer: Any = search(filled.database, PROFILE, SearchRequest((words[-1],), mode="keyword", roles=("assistant",)))
+    assert "damaged" not in answer["message"]
+
+
+def test_a_conversation_whose_page_was_overwritten_is_told(one: Index) -> None:
+    for c in range(60):
+        one.conversation([f"heron own{c}x0"], name=f"c{c}", summary="a long summary " * 30)
+    _misdirect(one, "conversations", 2, 6)
+    told = [c for c in range(60) if "damaged" in _said(one, f"own{c}x0")]
+    assert 0 < len(told) < 20

@@ -13,7 +13,7 @@ from . import rules_structure as rules
 from . import sentences
 from .extent import BARE, REACH, bare_end, closing, led_end, says
 from .names import NAME_ANCHORS, Name, judge
-from .proofs import ENOUGH, LINE_START, accept, accept_bare, is_said_word, spoken
+from .proofs import ENOUGH, accept, accept_bare, begins_line, is_said_word, spoken
 from .rule import Span
 from .values import has_digit, is_phrase, is_plain_phrase
 
@@ -21,6 +21,9 @@ WEIGHT = 20
 _BY_GROUP = {
     group: tuple(syntax for syntax in rules.SYNTAXES if any(letter in syntax.opens for letter in group))
     for group in {"", *rules.GROUPS.values()}
+}
+_BY_GROUP_UNQUOTED = {
+    group: tuple(syntax for syntax in rows if not syntax.ends_in_quote) for group, rows in _BY_GROUP.items()
 }
 _REST_OF_LINE = re.compile(r"[^\s]{1,512}+(?=[ \t]*(?:\r?\n|$))")
 _ODD_QUOTE = re.compile(r"(?=\S*[0-9A-Z])(?=\S*[a-z])[^\s\"'`()\[\],]{2,}[\"'`][^\s\"'`()\[\],]{2,}")
@@ -69,22 +72,39 @@ _OTHER_LETTERS = {word: frozenset(letter for letter in word if not letter.isasci
 _ANY_OTHER_LETTER = frozenset().union(*_OTHER_LETTERS.values())
 
 
+class _Quotes:
+    """Where the next quote of a text is: asked from left to right, the text is gone through once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._asked = self._next = -1
+
+    def is_near(self, end: int) -> bool:
+        """Whether one stands where a join behind this place could reach it."""
+        if not self._asked <= end <= self._next:
+            found = rules.A_QUOTE.search(self._text, end)
+            self._asked, self._next = end, len(self._text) + rules.FARTHEST_QUOTE if found is None else found.start()
+        return self._next - end < rules.FARTHEST_QUOTE
+
+
 def find(text: str, lower: str, hits: list[tuple[int, int]], beyond: frozenset[str]) -> Iterator[Span]:
     """Every value that a name beside it says is secret.
 
     ``hits`` are the places of ``NAME_ANCHORS``, in order; ``beyond`` has all characters of the text that are not ASCII.
     """
     done = 0
+    quotes = _Quotes(text)
     for start, end in hits:
         if start >= done:
             start, end = _widen(text, start, end)
             done = end
-            for span in _at(text, start, end):
+            for span in _at(text, start, end, quotes):
                 done = max(done, span.end)
                 yield span
     if not _ANY_OTHER_LETTER.isdisjoint(beyond):
+        quotes = _Quotes(text)
         for start, end in _other_names(lower, beyond):
-            yield from _at(text, start, end)
+            yield from _at(text, start, end, quotes)
 
 
 def _other_names(lower: str, beyond: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -118,7 +138,7 @@ def _judge(word: str) -> Name | None:
     return judge(word)
 
 
-def _at(text: str, start: int, end: int) -> Iterator[Span]:
+def _at(text: str, start: int, end: int, quotes: _Quotes) -> Iterator[Span]:
     resource = text.rfind("arn:", max(0, start - 80), start)
     if resource >= 0 and not _SPACE.search(text, resource, start):
         return  # the name of a secret, not the secret
@@ -153,7 +173,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
                 name, start, lead = better, start - len(ahead.group(1)), 0
     if name is None:
         return
-    span = _value(text, start + lead, end, name)
+    span = _value(text, start + lead, end, name, quotes)
     if span is not None:
         yield span
         # a list of values, one after the other
@@ -165,7 +185,7 @@ def _at(text: str, start: int, end: int) -> Iterator[Span]:
             yield span
 
 
-def _value(text: str, start: int, end: int, name: Name) -> Span | None:
+def _value(text: str, start: int, end: int, name: Name, quotes: _Quotes) -> Span | None:
     if text[start - 1 : start] in _BEFORE_NAME and _points_back(text, start):
         behind = rules.BEHIND.search(text, max(0, start - 240), start) if _told_before(text, start) else None
         if behind is not None:
@@ -202,7 +222,8 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
             return Span(turned.start("v"), turned.end("v"), name.kind, WEIGHT)
     plain_word = _PLAIN_WORD_NEXT.match(text, end) is not None
     asked = plain_word and _ASKED_FOR.match(text, end) is not None
-    for syntax in _syntaxes(rules.GROUPS.get(text[end : end + 1], ""), near, plain_word, asked):
+    group = rules.GROUPS.get(text[end : end + 1], "")
+    for syntax in _syntaxes(group, near, plain_word, asked, quotes.is_near(end)):
         joined = syntax.join.match(text, end)
         if joined is None or (syntax.name == "spaced, quoted" and word.lower() in sentences.VERBS_TOO):
             continue
@@ -235,10 +256,10 @@ def _value(text: str, start: int, end: int, name: Name) -> Span | None:
     return sentences.find(text, start, end, name)
 
 
-def _syntaxes(group: str, near: str, plain_word: bool, asked: bool) -> tuple[rules.Syntax, ...]:
+def _syntaxes(group: str, near: str, plain_word: bool, asked: bool, quoted: bool) -> tuple[rules.Syntax, ...]:
     """The syntaxes worth trying: nearly every word of prose and code is told from a name by its nearest neighbours."""
     if not plain_word or near[-1:] not in _SPACES:
-        return _BY_GROUP[group]
+        return (_BY_GROUP if quoted else _BY_GROUP_UNQUOTED)[group]
     said = [word.lstrip("\"'`").lower() for word in near.split()[-2:]]
     sets = any(word in _SETTING or word.startswith(("-", "wifi-sec.")) for word in said)
     if sets:
@@ -299,17 +320,17 @@ def _span(text: str, start: int, end: int, kind: str, quoted: bool) -> Span | No
 
 
 def _bare(text: str, start: int, syntax: rules.Syntax, before: str) -> int | None:
-    if syntax.proof == "line" and syntax.name == "assignment, tight" and LINE_START.search(before):
+    if syntax.proof == "line" and syntax.name == "assignment, tight" and begins_line(before):
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and not _NO_LINE.search(whole.group()):
             return None if says(whole.group()) else whole.end()
-    if syntax.name == "assignment, loose" and text[start - 2 : start] == ": " and LINE_START.search(before):
+    if syntax.name == "assignment, loose" and text[start - 2 : start] == ": " and begins_line(before):
         whole = _REST_OF_LINE.match(text, start)
         if whole is not None and _ODD_QUOTE.fullmatch(whole.group()):
             return whole.end()
     close = bare_end(text, start)
     if close is None:
-        return led_end(text, start) if syntax.proof == "line" and LINE_START.search(before) else None
+        return led_end(text, start) if syntax.proof == "line" and begins_line(before) else None
     value = text[start:close]
     if syntax.stop:
         cut = min((at for at in (value.find(mark) for mark in syntax.stop) if at >= 0), default=len(value))

@@ -5,6 +5,7 @@ middle of code has to look like a secret; a word in a sentence has to end it. Th
 """
 
 import re
+from functools import lru_cache
 
 from .names import Name
 from .rules_structure import Syntax
@@ -23,7 +24,7 @@ from .values import (
 )
 
 ENOUGH = 512  # letters of a value that decide whether it is a secret
-LINE_START = re.compile(
+_LINE_START = re.compile(
     r"(?:^|\\n)(?:\x1b\[[0-9;]*m)?(?:[ \t>+\-|#*$%]|\d{1,7}[:\t→|\-]|[\w./\-]{1,120}\.?\w*[:\-]\d{1,7}[:\-]|\w[\w.\-]{0,30}(?:=|>)\s)*+"
     r"(?:(?:export|set|setx|declare|local|readonly|typeset|env|ENV|ARG|SET|def|val|var|const|let|\$env:|-e|--env|--build-arg|-x|-gx|-D|Environment=|SetEnv|os\.environ)\s{0,3}[\"'\[(]?)*[\w.\-$]{0,60}$"
 )
@@ -67,6 +68,17 @@ _NO_VALUE_BEFORE = re.compile(r"(?i)(?:\bto\s|[=(]\s?)$")
 _ENDS = re.compile(r"[ ]?(?:[.!,)。、です]|$|\n|\\n)")
 
 
+@lru_cache(maxsize=64)  # asked a few times of each name, by one syntax after the other
+def begins_line(before: str) -> bool:
+    """Whether nothing stands in a line before a name but what sets it there."""
+    return _LINE_START.search(before) is not None
+
+
+@lru_cache(maxsize=64)
+def _pair_before(before: str) -> bool:
+    return _PAIR_BEFORE.search(before) is not None
+
+
 def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
     value = unmarked(value[:ENOUGH].strip())
     if is_reference(value, literal):
@@ -94,6 +106,7 @@ def accept(value: str, name: Name, proof: str, literal: bool) -> bool:
     return looks_secret(value)
 
 
+@lru_cache(maxsize=256)
 def _has_sign(value: str) -> bool:
     return (
         (has_digit(value) and has_letter(value))
@@ -103,6 +116,7 @@ def _has_sign(value: str) -> bool:
     )
 
 
+@lru_cache(maxsize=256)
 def _given_in_three_classes(value: str) -> bool:
     return (
         len(value) >= 5 and has_digit(value) and value.lower() != value and value.upper() != value and value.isalnum()
@@ -141,22 +155,13 @@ def accept_bare(text: str, before: str, word: str, start: int, end: int, name: N
     if is_reference(value, False) or name.strength < 3 or name.kind in ("pin", "otp"):
         sure = syntax.proof != "column" or looks_random(value) or _UUID.fullmatch(value) is not None
         return accept(value, name, "secret", False) and (
-            sure or (name.kind == "pin" and "_" in word and LINE_START.search(before) is not None)
+            sure or (name.kind == "pin" and "_" in word and begins_line(before))
         )
     if not is_weak_secret(value, False):
         words = _WORDS_JOINED.fullmatch(value) is not None and at_edge and word.isupper()
-        return (
-            words
-            and syntax.name == "assignment, tight"
-            and LINE_START.search(before) is not None
-            and is_weak_secret(value, True)
-        )
+        return words and syntax.name == "assignment, tight" and begins_line(before) and is_weak_secret(value, True)
     if syntax.proof == "column":
-        sure = (
-            looks_secret(value)
-            or word.isupper()
-            or (len(value) >= 5 and has_digit(value) and LINE_START.search(before) is not None)
-        )
+        sure = looks_secret(value) or word.isupper() or (len(value) >= 5 and has_digit(value) and begins_line(before))
         return at_edge and _has_sign(value) and sure and not value.startswith(("-", "=")) and "," not in value
     if syntax.proof == "lone":
         return at_edge and (looks_secret(value) or (bool(_SAYS_PASSWORD.fullmatch(word)) and _has_sign(value)))
@@ -173,11 +178,11 @@ def accept_bare(text: str, before: str, word: str, start: int, end: int, name: N
     if syntax.name == "assignment, tight":
         loud = word.upper() == word and has_letter(word)
         delimited = text[end : end + 1] in (";", "&") or before.rstrip(" ").endswith((";", "&", "?"))
-        logged = _PAIR_BEFORE.search(before) is not None or _PAIR_BEHIND.match(text[end : end + 40]) is not None
-        return loud or delimited or logged or (at_edge and LINE_START.search(before) is not None)
+        logged = _pair_before(before) or _PAIR_BEHIND.match(text[end : end + 40]) is not None
+        return loud or delimited or logged or (at_edge and begins_line(before))
     if text[end : end + 1] in (",", ";", ")", "(", ".", "["):
         return ";" in text[end : end + 1] and before.rstrip().endswith(";")
-    if not at_edge or not LINE_START.search(before):
+    if not at_edge or not begins_line(before):
         return False
     join = text[max(0, start - 42) : start].rstrip(" \t")[-2:]  # values are lined up behind their names
     if ":" in join and "=" not in join:

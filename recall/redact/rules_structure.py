@@ -15,7 +15,11 @@ BREAK = r"(?:[ \t\u3000\r\n]|\\n|\\r|\\t)"
 _TYPE = r"(?:\s[Aa]s\s(?:[Nn]ew\s)?[A-Za-z][\w.]{0,30})?(?:\s?\{[^{}\n]{0,60}\})?(?:\s{0,4}:[ \t]{0,4}(?:[&*\[\]]{0,3})(?:static\s)?[A-Za-z_][\w.\[\]|<>?&']{0,40}(?:\s\|\s\w{1,20})?)?"
 _OPERATOR = rf"{SPACE}{{0,40}}(?:===?|!==?|=>|->|:=|::?=?|\?\?=|\|\|=|[?+.]?=|:|=|<-|⇒|→)(?!\s{{0,2}}[=>])"
 _STRING_PREFIX = r"(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|(?:SecretStr|String|str|bytes|Some|new\s\w{1,20}|Secret|SecureString|Buffer\.from|\w{0,20}Secret\w{0,10}|r#{1,2}|\[\](?:byte|rune|u8|char))\s?(?:\(|::from\(|(?=\")))?"
+_QUOTE_NEAR = r"(?=[^\"'`&%“”‘’「」『』«»\\]{0,80}[\"'`&%“”‘’「」『』«»\\])"  # most text has none: cheaper than to try
 _OPENING = rf"(?P<q>\"\"\"|'''|{QUOTE})"
+
+FARTHEST_QUOTE = 1500  # longer than any join is
+A_QUOTE = re.compile(r"[\"'`&%“”‘’「」『』«»\\]")  # what all of `QUOTE` begin with
 
 # What a shell, a file or a program puts between two words where a flag, an environment or a login takes its value.
 _SPACED_BEFORE = re.compile(
@@ -61,6 +65,11 @@ class Syntax:
     before: re.Pattern[str] | None = None
     stop: str = ""  # more characters that end a bare value
 
+    @property
+    def ends_in_quote(self) -> bool:
+        """Whether no value follows but behind a quote, which is then at most `FARTHEST_QUOTE` from the name."""
+        return self.join.pattern.endswith(_OPENING)
+
 
 def _join(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.I)
@@ -101,7 +110,7 @@ SYNTAXES: tuple[Syntax, ...] = (
         "fallback, quoted",
         "os",
         _join(
-            rf"{_OPERATOR}[^\n\"'`]{{1,60}}(?:[\"'`][\w.\-]{{1,40}}[\"'`][^\n\"'`]{{0,20}}?)?(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"
+            rf"{_OPERATOR}{_QUOTE_NEAR}[^\n\"'`]{{1,60}}(?:[\"'`][\w.\-]{{1,40}}[\"'`][^\n\"'`]{{0,20}}?)?(?=[|?oe,])(?:\|\||\?\?|\bor\b|\belse\b|,|\?:)\s{{0,8}}{_OPENING}"
         ),
         "sign",
     ),

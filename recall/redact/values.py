@@ -17,7 +17,7 @@ _SAYS_MARK = r"(?:redacted|masked|hidden|removed|omitted|filtered|elided|scrubbe
 MARKS = re.compile(
     rf"(?i:(?:{PLACEHOLDER.pattern}|\[{_SAYS_MARK}\]|<{_SAYS_MARK}>|\{{{_SAYS_MARK}\}}|\({_SAYS_MARK}\))+)"
 )
-_OPENS_MARK = frozenset("[<{($%#")
+_OPENS_MARK = re.compile(r"[\[<{($%#]")
 # What a template puts in: a value that is glued to it is still a value.
 _VARIABLE = re.compile(
     r"\$\{[\w.:\-]{1,60}\}|\$\{\{[^{}\n]{1,60}\}\}|\{\{[^{}\n]{1,60}\}\}|\$\([^()\n]{1,60}\)|%[A-Za-z_]\w{0,40}%|#\{[^{}\n]{1,60}\}|<[A-Za-z][\w \-]{0,30}>"
@@ -99,6 +99,7 @@ _NO_WORDS = re.compile(r"\W+")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]+[0-9]{1,2}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PLAIN_NAME = re.compile(r"[a-z]+[-_]?[a-z]*[0-9]{1,2}")
+_DIGIT = re.compile("[0-9]")
 _FIGURES = re.compile(r"[\d.,:/\-% ]+")
 _SIGN = re.compile(r"[!@#$%^&*+=?~]")
 _EXCLAIMED = re.compile(r"[\w.]+[?!]*")
@@ -116,7 +117,7 @@ def entropy(value: str) -> float:
 
 
 def has_digit(value: str) -> bool:
-    return any("0" <= character <= "9" for character in value)
+    return _DIGIT.search(value) is not None
 
 
 def has_letter(value: str) -> bool:
@@ -157,7 +158,7 @@ def _wordy(value: str) -> bool:
 
 def unmarked(value: str) -> str:
     """What is glued to the marks at the beginning or the end of the value; the value itself where nothing is."""
-    if _OPENS_MARK.isdisjoint(value):
+    if _OPENS_MARK.search(value) is None:
         return value
     marks = [match.span() for match in MARKS.finditer(value)]
     if not marks:

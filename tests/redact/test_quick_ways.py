@@ -9,29 +9,8 @@ from recall.redact import rules_structure as rules
 from recall.redact.assignments import _Quotes
 from recall.redact.extent import BARE, _bare
 
-PARTS = (
-    "a1",
-    "x" * 300,
-    "Zq-9_",
-    "\\",
-    "\\n",
-    '"',
-    "'",
-    "`",
-    ",",
-    ";",
-    "|",
-    "&",
-    "<",
-    ">",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-)
-PARTS += [" ", "\n", "\t", "\u3000", "\x00", "é", "密", "，", "&amp;", "=", "b=c", "\x01", "\u00a0"]
+SIGNS = list("\\\"'`,;|&<>()[]{} \n\t\u3000\x00\x01\u00a0=é密，")
+PARTS = [*SIGNS, "a1", "x" * 300, "Zq-9_", "\\n", "&amp;", "b=c"]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -59,6 +60,7 @@ def rewriter(run: Run) -> Rewriter:
 
 
 def _rewritten(run: Run, queries: Sequence[str], filters: Filters) -> Rewriting:
+    began = time.monotonic()
     if not any(query.strip() for query in queries):
         return NOT_ASKED
     of = filters.of_place()
@@ -67,7 +69,7 @@ def _rewritten(run: Run, queries: Sequence[str], filters: Filters) -> Rewriting:
             return _by_own_words(connection, of, queries)
         languages = languages_of(connection, of)
     try:
-        return _by_model(run, of.profile_no, queries, languages)
+        return _by_model(run, of.profile_no, queries, languages, began)
     except RecallError as error:
         if error.code == "cancelled":
             raise
@@ -84,7 +86,7 @@ def _by_own_words(connection: sqlite3.Connection, of: Filters, queries: Sequence
         return Rewriting((), "unavailable", "unavailable", said)
 
 
-def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence[str]) -> Rewriting:
+def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence[str], began: float) -> Rewriting:
     # Loaded here: a search by keyword needs no part of the road to a model.
     import asyncio
 
@@ -99,7 +101,8 @@ def _by_model(run: Run, number: int, queries: Sequence[str], languages: Sequence
         return frozenset((UNPLACED if current is None else current.project_id,))
 
     async def asked() -> Rewriting:
-        async with road_of(run, number, gate=ConsentGate(run.database, number, asked_from)) as road:
+        gate = ConsentGate(run.database, number, asked_from)
+        async with road_of(run, number, gate=gate, since=began) as road:
             made = await rewrite(queries, languages, road)
         return Rewriting(made, "cached" if road.hits else "done", "ready" if all(made) else "partial")
 

@@ -13,12 +13,17 @@ from recall.run import Run
 
 @contextlib.asynccontextmanager
 async def road_of(
-    run: Run, profile_no: int, *, gate: ConsentGate | None = None, batch_calls: int | None = None
+    run: Run,
+    profile_no: int,
+    *,
+    gate: ConsentGate | None = None,
+    batch_calls: int | None = None,
+    since: float | None = None,
 ) -> AsyncIterator[Road]:
     """The road, closed when the work on it ends. A cancel of the run ends what is under way on it.
 
     `gate`: one that is told which projects the requests are about. `batch_calls`: the cap of this run, where it is not
-    that of the settings.
+    that of the settings. `since`: when the search that waits for a rewrite began, on the monotonic clock.
     """
     road = Road(
         run.database,
@@ -29,6 +34,7 @@ async def road_of(
         consent=gate or ConsentGate(run.database, profile_no),
         clock=run.clock,
         cancelled=run.cancellation,
+        since=since,
     )
     run.cancellation.listen(road.cancel)
     try:

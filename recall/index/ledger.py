@@ -53,16 +53,21 @@ class Spent:
     unpriced: int
 
 
-def charge(connection: sqlite3.Connection, charge: Charge, caps: Caps, now: int) -> int:
-    """Enter the request and return its number. StateError `daily_budget` or `work_budget` where a cap is reached."""
-    today = calls_today(connection, charge.profile_no, now)
+def admit(connection: sqlite3.Connection, profile_no: int, run: str, caps: Caps, now: int) -> None:
+    """StateError `daily_budget` or `work_budget` where a cap is reached."""
+    today = calls_today(connection, profile_no, now)
     if today >= caps.day:
         data = {"calls_today": today, "cap": caps.day}
         raise StateError("daily_budget", f"{today} of {caps.day} model calls of today are used", _MIDNIGHT_HINT, data)
-    used = calls_of_run(connection, charge.profile_no, charge.run)
+    used = calls_of_run(connection, profile_no, run)
     if used >= caps.run:
         data = {"calls": used, "cap": caps.run}
         raise StateError("work_budget", f"This run has used its {caps.run} model calls", _BATCH_HINT, data)
+
+
+def charge(connection: sqlite3.Connection, charge: Charge, caps: Caps, now: int) -> int:
+    """Enter the request and return its number. Raises as `admit` does."""
+    admit(connection, charge.profile_no, charge.run, caps, now)
     row = connection.execute(
         """
         INSERT INTO ledger (profile_no, run, source, kind, model, endpoint, attempt, request_bytes, charged_at, state)

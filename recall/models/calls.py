@@ -28,7 +28,7 @@ from recall.models.request import LocalChild, LocalModel, ModelReply, ModelReque
 from recall.models.sending import CallLimits, Outgoing, Sender
 from recall.models.turn_replies import as_sent, kept_text, kept_turn, read_turn
 from recall.models.turns import Turn, TurnRequest, tool_json
-from recall.models.waiting import Deadline, cancelled_error, pause
+from recall.models.waiting import Deadline, cancelled_error, made_ready, pause
 
 __all__ = ["CallLimits", "InvalidReply", "Road", "cache_key", "turn_key"]
 
@@ -39,7 +39,8 @@ REPLY_VERSION = 1  # goes up when kept replies have to be read in another way
 class Road:
     """One run's way to its model. `calls` counts the requests charged by it, `hits` the replies that were kept ones.
 
-    `width` is how many requests it has under way at once.
+    `width` is how many requests it has under way at once. `since`: when what a rewrite is for began, on the monotonic
+    clock: its deadline begins there.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Road:
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         cancelled: Callable[[], bool] = lambda: False,
         sleep: Callable[[float], Awaitable[None]] | None = None,
+        since: float | None = None,
     ) -> None:
         self.model = model
         self.width = limits.concurrency
@@ -64,6 +66,7 @@ class Road:
         self._consent = consent or ConsentGate(database, profile_no)
         self._cancelled = cancelled
         self._stopped = False
+        self._since = since
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._sender = Sender(
             database,
@@ -188,17 +191,21 @@ class Road:
     ) -> T:
         """Ask, and where the reply is not accepted once more, with the reason."""
         self._consent(model)
+        self._sender.admit()
+        # Who waits for a rewrite waits for one deadline in all, what has to be loaded included.
+        whole = Deadline(self._limits.rewrite_seconds, self._since) if rewrite else None
         if isinstance(model, Preparing):
-            model.prepare(tools=tools)
+            if whole is None:
+                model.prepare(tools=tools)
+            else:
+                await made_ready(model.prepare, deadline=whole, is_cancelled=self._is_cancelled)
         async with self._slots:
-            seconds = self._limits.rewrite_seconds if rewrite else self._limits.request_seconds
-            deadline = Deadline(seconds)
+            deadline = whole or Deadline(self._limits.request_seconds)
             try:
                 return await self._sender.send(model, outgoing(None, deadline))
             except InvalidReply as first:
                 complaint = first.message
-            # Who waits for a rewrite waits for one deadline in all.
-            deadline = deadline if rewrite else Deadline(seconds)
+            deadline = whole or Deadline(self._limits.request_seconds)
             try:
                 return await self._sender.send(model, outgoing(complaint, deadline))
             except InvalidReply as error:

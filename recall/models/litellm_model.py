@@ -12,6 +12,7 @@ import functools
 import logging
 import math
 import os
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -40,11 +41,18 @@ _TOKEN_BYTES = 1_000
 _STEADY = 0.2
 _OWN_CLIENT = "aiohttp_openai"  # the one road of litellm that does not end in httpx
 
+_LOADING = threading.Lock()
 _FINISHES = ("received_finish_reason", "intermittent_finish_reason", "received_any_finish_reason")
 
 
-@functools.cache
 def loaded() -> Any:
+    """litellm, ready for use. Who comes while another thread loads it waits for that."""
+    with _LOADING:
+        return _load()
+
+
+@functools.cache
+def _load() -> Any:
     """litellm, told before its import to fetch nothing and to read no `.env`, and afterwards to print nothing."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_MODE"] = "PRODUCTION"
@@ -173,7 +181,7 @@ class LitellmModel:
         """Close the clients that litellm made on this event loop, and forget them: a closed one would be handed out
         again. It keeps those of all loops in one place, and a server answers several searches at once, a loop each.
         """
-        if not loaded.cache_info().currsize:
+        if not _load.cache_info().currsize:
             return
         cache = loaded().in_memory_llm_clients_cache
         ours = cache.update_cache_key_with_event_loop("")

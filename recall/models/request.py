@@ -153,8 +153,8 @@ class LocalChild(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A model that has something to load or to check first: it is no part of a request, so neither charge nor deadline
-    has begun."""
+    """A model that has something to load or to check first: it is no part of a request, so nothing is charged,
+    and no deadline but that of a rewrite has begun, which waits for it on another thread."""
 
     def prepare(self, *, tools: bool = False) -> None:
         """Raise ModelError where nothing could be sent, or `unsupported_repair_model` where `tools` could not."""

@@ -103,11 +103,17 @@ class Sender:
         self._profile_no = profile_no
         self._run = run
         self._limits = limits
+        self._caps = Caps(limits.batch_calls, limits.daily_calls)
         self._consent = consent
         self._clock = clock
         self._is_cancelled = is_cancelled
         self._sleep = sleep
         self._slow = False
+
+    def admit(self) -> None:
+        """StateError `daily_budget` or `work_budget` where a cap leaves no request; the charge looks again."""
+        with self._database.read() as connection:
+            ledger.admit(connection, self._profile_no, self._run, self._caps, self._clock())
 
     async def send(self, model: RemoteModel, outgoing: Outgoing[T]) -> T:
         """What is made of a reply that came in whole, which is kept; with a larger budget where reasoning took it all.
@@ -195,10 +201,9 @@ class Sender:
             attempt,
             outgoing.size,
         )
-        caps = Caps(self._limits.batch_calls, self._limits.daily_calls)
         began = time.monotonic()
         with self._database.write() as connection:
-            call_no = ledger.charge(connection, charge, caps, self._clock())
+            call_no = ledger.charge(connection, charge, self._caps, self._clock())
         # Waiting for another process to publish must not leave a charged request without time to be sent.
         outgoing.deadline.add(time.monotonic() - began)
         self.calls += 1

@@ -8,6 +8,7 @@ tear it down: it is given `grace` seconds to come in, then its task is cancelled
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
@@ -16,15 +17,16 @@ from recall.errors import ModelError, StateError
 
 T = TypeVar("T")
 POLL_SECONDS = 0.05
+_AT_ONCE_SECONDS = 0.01  # what is ready already takes less
 _CLOSING_SECONDS = 1.0  # a task that is being cancelled has this long to close its connection
 
 
 class Deadline:
-    """A moment on the monotonic clock."""
+    """A moment on the monotonic clock, `seconds` from now or from `since`."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, since: float | None = None) -> None:
         self.seconds = seconds
-        self._at = time.monotonic() + seconds
+        self._at = (time.monotonic() if since is None else since) + seconds
 
     def left(self) -> float:
         """Seconds until then, never below zero."""
@@ -54,6 +56,32 @@ async def pause(seconds: float, is_cancelled: Callable[[], bool]) -> None:
         if deadline.left() == 0.0:
             return
         await asyncio.sleep(min(POLL_SECONDS, deadline.left()))
+
+
+async def made_ready(prepare: Callable[[], None], *, deadline: Deadline, is_cancelled: Callable[[], bool]) -> None:
+    """Do what blocks, for as long as the deadline lets it. Raises what it raises, the deadline's error or `cancelled`.
+
+    A thread that is late goes on by itself (the next search of a server finds its work done), and holds up no exit.
+    """
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            prepare()
+        except Exception as error:  # noqa: BLE001 - raised again by who waits
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(min(_AT_ONCE_SECONDS, deadline.left()))
+    while thread.is_alive():
+        if is_cancelled():
+            raise cancelled_error()
+        if deadline.left() == 0.0:
+            raise deadline.passed()
+        await asyncio.sleep(min(POLL_SECONDS, deadline.left()))
+    for error in failed:
+        raise error
 
 
 async def see_through(

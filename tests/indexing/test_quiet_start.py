@@ -62,6 +62,16 @@ def test_what_sends_nothing_loads_nothing(product: Product) -> None:
         assert (code, heavy, err) == (0, [], ""), words
 
 
+def test_a_spent_cap_loads_nothing(product: Product) -> None:
+    product.done("index", product.add(short("a907", "mill"), "one"))
+    asked = [["search", "mill", "queue", "--json"]]
+    spent = {"model": "openai/local", "api_base": product.server.url, "daily_calls": "1"}
+    for _, code, out, err, heavy in _fresh(product, asked, **spent):
+        answer = json.loads(str(out))
+        assert (code, heavy, err, answer["rewrite_status"]) == (0, [], "", "budget")
+        assert answer["conversations"]
+
+
 def test_offline_indexes_without_it(product: Product) -> None:
     source = product.add(short("a903", "mill"), "one")
 

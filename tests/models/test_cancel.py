@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -258,3 +260,59 @@ def test_one_failure_of_many_leaves_no_request_behind(setting: Setting) -> None:
     _run(work)
     found = [(state, code or "") for state, code in setting.rows()]
     assert sorted(found) == [("done", ""), ("done", ""), ("failed", "auth_unavailable")]
+
+
+class SlowToLoad(SlowModel):
+    """Has much to load before its first request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = threading.Event()
+        self.asked_to = 0
+
+    def prepare(self, *, tools: bool = False) -> None:
+        self.asked_to += 1
+        self.let_go.wait(20)
+
+
+def test_the_deadline_of_a_rewrite_covers_what_has_to_be_loaded(setting: Setting) -> None:
+    setting.limits = replace(setting.limits, rewrite_seconds=0.2)
+    model = SlowToLoad()
+
+    async def work() -> None:
+        with pytest.raises(ModelError, match=r"within 0\.2 s"):
+            await setting.road(model).ask(question(kind="rewrite"), word)
+
+    try:
+        _run(work)
+        assert not model.let_go.is_set(), "it was not waited for"
+    finally:
+        model.let_go.set()
+    assert (model.asked_to, setting.rows()) == (1, [])  # nothing was sent, so nothing is charged
+
+
+def test_the_deadline_of_a_rewrite_begins_with_the_search(setting: Setting) -> None:
+    model = SlowModel()
+
+    async def work() -> None:
+        road = setting.road(model, since=time.monotonic() - 60)
+        with pytest.raises(ModelError, match="within 30 s"):
+            await road.ask(question(kind="rewrite"), word)
+
+    _run(work)
+    assert (model.open, setting.rows()) == (0, [])
+
+
+@pytest.mark.parametrize("kind", ["rewrite", "analysis"])
+@pytest.mark.parametrize(("cap", "code"), [("daily_calls", "daily_budget"), ("batch_calls", "work_budget")])
+def test_nothing_is_loaded_where_a_cap_is_spent(setting: Setting, kind: str, cap: str, code: str) -> None:
+    setting.limits = replace(setting.limits, **{cap: 0})
+    model = SlowToLoad()
+
+    async def work() -> None:
+        with pytest.raises(StateError) as caught:
+            await setting.road(model).ask(question(kind=kind), word)
+        assert caught.value.code == code
+
+    _run(work)
+    assert model.asked_to == 0

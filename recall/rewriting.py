@@ -46,7 +46,13 @@ class Rewriting:
 
     @property
     def done(self) -> bool:
+        """Whether rewrites were made."""
         return self.rewrite_status in ("done", "cached")
+
+    @property
+    def lets_semantic(self) -> bool:
+        """Whether a search by rewrites and by what was written alone has a road."""
+        return self.semantic_status in ("ready", "partial")
 
 
 Rewriter = Callable[[Sequence[str], Filters], Rewriting]
@@ -78,7 +84,10 @@ def _rewritten(run: Run, queries: Sequence[str], filters: Filters) -> Rewriting:
 
 def _by_own_words(connection: sqlite3.Connection, of: Filters, queries: Sequence[str]) -> Rewriting:
     try:
-        return Rewriting(from_profile(connection, of, queries), "done", "ready", own_words=True)
+        made = from_profile(connection, of, queries)
+        if not any(made):  # what was written can still be asked in the words of the query
+            return Rewriting(made, "unavailable", "partial", own_words=True)
+        return Rewriting(made, "done", "ready", own_words=True)
     except sqlite3.DatabaseError as error:
         if "interrupted" in str(error):
             raise

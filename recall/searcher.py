@@ -90,7 +90,7 @@ def search(
         found = Candidates(connection, filters, request, scope, rewriting=rewriting, lost=changed)
         stamp, question = reads.generation(connection, number), [*request.question(), scope.used, scope.project]
         first = _first(request.cursor, question, stamp)
-        if request.mode != "semantic" or rewriting.done:
+        if request.mode != "semantic" or rewriting.lets_semantic:
             found.run()
         page, last = found.page(first)
         belongs = scopes.belongs_of(connection, number, scope)
@@ -177,7 +177,7 @@ def _message(
         other = "other " if filters.without else ""  # the running one, or what was excluded
         said.append(f"There are no {other}conversations in this project.")
         return " ".join(said)
-    if request.mode == "semantic" and not rewriting.done:
+    if request.mode == "semantic" and not rewriting.lets_semantic:
         return f"{rewriting.said} Semantic mode has no other road: use mode keyword or hybrid.".strip()
     if request.mode == "hybrid" and rewriting.said:
         said.append(f"{rewriting.said} These are keyword results.")

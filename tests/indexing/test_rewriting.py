@@ -110,3 +110,27 @@ def test_an_exact_hit_is_not_pushed_down_by_rewrites(indexed: Product) -> None:
     answer = indexed.done("search", "the ferry queue is drained")
     first = [one["conversations"][0]["entries"][0]["entry_id"] for one in (plain, answer)]
     assert first[0] == first[1]
+
+
+def test_offline_says_whether_the_profile_had_names_for_the_query(indexed: Product) -> None:
+    indexed.set(model="offline")
+    named = indexed.done("search", "mill queue")
+    assert (named["used_mode"], named["rewrite_status"], named["semantic_status"]) == ("hybrid", "done", "ready")
+    for query in ("zeppelin", "harbour"):
+        none = indexed.done("search", query)
+        assert (none["used_mode"], none["rewrite_status"]) == ("keyword", "unavailable"), query
+        assert none["conversations"] == indexed.done("search", query, "--mode", "keyword")["conversations"]
+
+
+def test_what_the_built_in_analyser_named_is_no_rewrite(product: Product) -> None:
+    product.set(model="offline")
+    product.add(short("e0an", "mill"), "mill")
+    product.done("index-all")
+    plain = product.done("search", "mill queue", "--mode", "keyword")
+    hybrid = product.done("search", "mill queue")
+    assert (hybrid["requested_mode"], hybrid["used_mode"]) == ("hybrid", "keyword")
+    assert hybrid["rewrite_status"] == "unavailable"
+    assert hybrid["conversations"] == plain["conversations"] != []
+    semantic = product.done("search", "mill queue", "--mode", "semantic")  # asks what was written, in the query's words
+    assert (semantic["semantic_status"], semantic["message"]) == ("partial", "")
+    assert semantic["conversations"]

@@ -98,11 +98,12 @@ def filters_of(
         window=request.window,
         narrow_roles=bool(request.roles),
     )
-    without, seen = _excluded(connection, number, request.exclude)
+    without, entries = _excluded(connection, number, request.exclude)
+    seen = tuple(without)
     running = reads.current_number(connection, number, current)
     if running is not None and request.conversation_id != "current":
         without.append(running)
-    filters = replace(filters, without=tuple(without), without_entries=tuple(seen))
+    filters = replace(filters, without=tuple(without), seen=seen, without_entries=tuple(entries))
     if request.conversation_id is not None:
         row = reads.conversation(connection, number, request.conversation_id, current)
         if row is None:

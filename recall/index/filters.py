@@ -31,7 +31,11 @@ def same_record(one: str, other: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a match has to be. `hidden` are marks that keep an entry out; numbers, not ids."""
+    """What a match has to be. `hidden` are marks that keep an entry out; numbers, not ids.
+
+    `seen` are those of the conversations in `without` that a reader has seen: copies of their entries are out as well.
+    The running conversation is none of them, for what a compaction took from it can stand in the one it came from.
+    """
 
     profile_no: int
     roles: tuple[str, ...]
@@ -43,6 +47,7 @@ class Filters:
     conversation_no: int | None = None
     topic_nos: tuple[int, ...] | None = None
     without: tuple[int, ...] = ()
+    seen: tuple[int, ...] = ()
     without_entries: tuple[tuple[int, str], ...] = ()
     narrow_roles: bool = False
     project_no: int | None = None
@@ -83,10 +88,15 @@ class Filters:
             clauses.append("e.at >= :start")
         if self.window.end is not None:
             clauses.append("e.at < :end")
-        if self.without_entries:
-            clauses.append("""NOT EXISTS (
-                SELECT 1 FROM json_each(:seen) AS s
-                WHERE s.value ->> 0 = e.conversation_no AND s.value ->> 1 = e.entry_id)""")
+        if self.seen:
+            clauses.append(f"""NOT EXISTS (
+                SELECT 1 FROM entries AS copy
+                WHERE {same_record("copy", "e")} AND copy.conversation_no IN (SELECT value FROM json_each(:seen)))""")
+        if self.without_entries:  # each with its copies, of which it is one itself
+            clauses.append(f"""NOT EXISTS (
+                SELECT 1 FROM json_each(:seen_entries) AS s CROSS JOIN entries AS copy
+                WHERE s.value ->> 1 = e.entry_id AND {same_record("copy", "e")}
+                  AND copy.conversation_no = s.value ->> 0)""")
         return " AND ".join(clauses)
 
     def values(self) -> dict[str, object]:
@@ -97,7 +107,8 @@ class Filters:
             "start": self.window.start,
             "end": self.window.end,
             "without": json.dumps(self.without),
-            "seen": json.dumps(self.without_entries),
+            "seen": json.dumps(self.seen),
+            "seen_entries": json.dumps(self.without_entries),
             "topics": json.dumps(self.topic_nos),
             "project": self.project_no,
             "group": self.git_group,

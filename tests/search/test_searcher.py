@@ -206,6 +206,34 @@ def test_a_fork_shows_what_it_copied_once(index: Index) -> None:
     assert "e0" in ids(ask(index, "tern cache", conversation_id="fork"))
 
 
+@pytest.mark.parametrize("mode", ["index", "signs"])
+def test_what_was_seen_is_out_with_its_copies(index: Index, mode: str) -> None:
+    query, sign = ("tern cache", "") if mode == "index" else ("=>", " =>")
+    shared = [Turn(f"how do we cache tern tiles{sign}", sha256="a" * 64), Turn(f"a disk cache{sign}", sha256="b" * 64)]
+    index.conversation([*shared, f"try a memory cache for tern{sign}"], "fork", started=START + DAY)
+    index.conversation([*shared, f"ship the tern cache{sign}"], "parent")
+    found = {c["host_conversation_id"]: {e["entry_id"] for e in c["entries"]} for c in ask_all(index, query)}
+    assert found == {"parent": {"e0", "e1", "e2"}, "fork": {"e2"}}
+    for seen, expected in (
+        (("fork",), {"parent": {"e2"}}),
+        (("parent",), {"fork": {"e2"}}),
+        (("fork/e0",), {"parent": {"e1", "e2"}, "fork": {"e2"}}),
+        (("parent/e1", "fork/e0"), {"parent": {"e2"}, "fork": {"e2"}}),
+        (("parent/e2",), {"parent": {"e0", "e1"}, "fork": {"e2"}}),
+    ):
+        found = {c["host_conversation_id"]: {e["entry_id"] for e in c["entries"]} for c in ask_all(index, query, seen)}
+        assert found == expected, seen
+    # The running one is out as it is: what a compaction took from it may stand in the one it came from.
+    answer = ask(index, query, current=("pi", "fork"))
+    assert sorted(ids(answer)) == ["e0", "e1", "e2"]
+
+
+def ask_all(index: Index, query: str, exclude: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The conversations that a search finds."""
+    conversations: list[dict[str, Any]] = ask(index, query, exclude=exclude)["conversations"]
+    return conversations
+
+
 def test_a_long_conversation_does_not_fill_the_page(index: Index) -> None:
     index.conversation([f"heron heron {i}" for i in range(60)], "long")
     for i in range(9):

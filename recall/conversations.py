@@ -49,6 +49,7 @@ class Row:
     """One source with its state. `listed` is None for a conversation whose source is gone, `stored` for a new one.
 
     `copy_of`: the source that the conversation is indexed from, where this one is a copy of it.
+    `apart`: what says that this copy has entries of its own, which are in no answer.
     `due`: nothing changed in it, but `index-all` has something to do: a model to replace the extractive analysis,
     or a new place to note. `belonging`: the number of its project, and why; of one that is not indexed, where it is to
     be or what its folder says.
@@ -59,6 +60,7 @@ class Row:
     stored: Stored | None
     running: bool = False
     copy_of: str | None = None
+    apart: str | None = None
     due: bool = False
     belonging: tuple[int | None, str] = (None, "none")
 
@@ -118,7 +120,7 @@ class Row:
         kept = self.stored
         gone = self.state == "forgotten"  # its log is there still, and nothing that it says is told
         identity = header.host_conversation_id if header else (kept.host_conversation_id if kept else None)
-        problem = self.listed.problem.message if self.listed and self.listed.problem else None
+        problem = self.listed.problem.message if self.listed and self.listed.problem else self.apart
         if self.state == "unreadable" and self.listed is None:
             problem = "no longer authorised, or its folder cannot be read; `history-recall sources add` it again"
         return {
@@ -187,15 +189,20 @@ def rows(settings: Settings, database: Database) -> tuple[list[Row], list[Source
             found = by_identity.get((item.source.host, item.header.host_conversation_id))
         if found is not None:
             seen.add(found.conversation_id)
-        state = _state(item, found, queued.get(item.source.name))
+        job = queued.get(item.source.name)
+        state = _state(item, found, None if job is None else job.force)
         if item.header is not None and (item.source.host, item.header.host_conversation_id) in forgotten:
             state = "forgotten"
         elsewhere = found.source if found is not None and found.source != item.source.name else None
         if state == "grown" and found is not None and elsewhere in paths and not _goes_on(item, found):
             state = "indexed"
-        copy_of = elsewhere if state == "indexed" and elsewhere in paths else None
+        apart = None
+        if job is not None and job.is_apart and item.problem is None and state != "forgotten" and elsewhere in paths:
+            state, apart = "changed", job.message
+        copy_of = elsewhere if (state == "indexed" or apart is not None) and elsewhere in paths else None
         due = state == "indexed" and found is not None and (elsewhere is not None or _replaceable(found, settings))
-        result.append(Row(state, item, found, catalogue.is_current(item), copy_of, due, places.of(item, found)))
+        running = catalogue.is_current(item)
+        result.append(Row(state, item, found, running, copy_of, apart, due, places.of(item, found)))
     missing = [s for s in kept if s.conversation_id not in seen]
     result += [Row(_state_of_missing(s), None, s, belonging=places.of(None, s)) for s in missing]
     result.sort(key=lambda row: row.order)
@@ -249,7 +256,7 @@ def coverage(found: Sequence[Row]) -> Mapping[str, Mapping[str, int]]:
     """For each host: how many sources in which state."""
     table: dict[str, dict[str, int]] = {}
     for row in found:
-        if row.copy_of is not None:
+        if row.copy_of is not None and row.apart is None:
             continue
         states = table.setdefault(row.host, {})
         states[row.state] = states.get(row.state, 0) + 1
@@ -277,12 +284,12 @@ class _Places:
         return attribution.project_no, attribution.why
 
 
-def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], Mapping[str, bool], _Places]:
-    """What is indexed; what is queued, and whether it is to be analysed again though unchanged; what says where."""
+def _known(connection: sqlite3.Connection, profile: str) -> tuple[list[Stored], Mapping[str, jobs.Job], _Places]:
+    """What is indexed; what is queued, by its source; what says where."""
     number = profile_number(connection, profile)
     if number is None:
         return [], {}, _Places(Known(), {})
-    queued = {job.source: job.force for job in jobs.waiting(connection, number)}
+    queued = {job.source: job for job in jobs.waiting(connection, number)}
     gone = tombstones.all_of(connection, number)
     places = _Places(projects.known(connection, number), projects.decisions(connection, number), gone)
     return stored.all_of(connection, number), queued, places

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from recall.counting import count
-from recall.errors import SourceError
+from recall.errors import RecallError, SourceError
 from recall.hosts.reading import fingerprint, open_log, probe, reader_version
 from recall.index import stored, tombstones
 from recall.index.database import Database
@@ -66,6 +66,23 @@ def not_held(database: Database, profile_no: int, source: SourceRef, before: Sto
         own = {entry.sha256 for entry in log.entries() if entry.text}
     with database.read() as connection:
         return len(own - stored.digests(connection, profile_no, before.host, before.host_conversation_id))
+
+
+def refused_apart(
+    database: Database, profile_no: int, source: SourceRef, before: Stored, settings: Settings
+) -> RecallError | None:
+    """How a second file is refused that has entries of its own; None of any other. An exact copy is not parsed."""
+    try:
+        if fingerprint(source).fingerprint.content_sha256 != before.content_sha256:
+            stand(database, profile_no, source, settings, force=False)
+    except SourceError as error:
+        return error if is_apart(error) else None
+    return None
+
+
+def is_apart(error: RecallError) -> bool:
+    """Whether a source was refused as a second file that has entries of its own."""
+    return error.code == "duplicate_conversation" and bool(error.data.get("entries_not_indexed"))
 
 
 def _duplicate(source: SourceRef, before: Stored, more: int) -> SourceError:

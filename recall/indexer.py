@@ -11,12 +11,13 @@ import asyncio
 import contextlib
 import errno
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from recall import conversations
 from recall.curation import Curator
 from recall.errors import RecallError, SourceError, StateError, unforeseen
+from recall.freshness import is_apart, refused_apart
 from recall.index import frequencies, jobs, lease
 from recall.index.database import ensure_profile, profile_number
 from recall.index.lease import Owner
@@ -79,10 +80,12 @@ def index(run: Run, argument: str, *, force: bool = False, repair: bool = True) 
     try:
         calls = _work(run, profile_no, run.settings.batch_calls, work)
     except RecallError as error:
-        if error.code not in ("lease_held", "source_missing", "duplicate_conversation"):
+        if error.code not in ("lease_held", "source_missing", "duplicate_conversation") or is_apart(error):
             with contextlib.suppress(StateError):
                 _keep_failure(run, profile_no, source, error)
                 _unqueue_indexed(run, profile_no, error)
+        elif error.code == "duplicate_conversation" and waiting:
+            _drop(run, profile_no, source)
         raise
     if waiting and not any(one.published for one in report.completed):
         _drop(run, profile_no, source)
@@ -95,7 +98,7 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
     _reclaim(run, profile_no)
     _fill_queue(run, profile_no)
     with run.database.read() as connection:
-        queue = jobs.waiting(connection, profile_no)
+        queue = [job for job in jobs.waiting(connection, profile_no) if not job.is_apart]
     bound = sessions or (len(queue) if run.settings.offline else run.settings.batch_sessions)
     report = Report(min(bound, len(queue)))
 
@@ -116,7 +119,7 @@ def index_all(run: Run, *, sessions: int | None = None, calls: int | None = None
         with contextlib.suppress(StateError):
             _unqueue_indexed(run, profile_no, report.aborted)
     with run.database.read() as connection:
-        report.left = len(jobs.waiting(connection, profile_no))
+        report.left = sum(not job.is_apart for job in jobs.waiting(connection, profile_no))
     return report.as_json(spent)
 
 
@@ -163,7 +166,10 @@ async def _one_of_batch(run: Run, profile_no: int, curator: Curator, job: jobs.J
         # A yes for other projects stops this source and no other.
         if error.code in SKIPPED | _BUSY or "projects" in error.data:
             report.skipped.append((source.name, error))
-            if error.code in SKIPPED:
+            if is_apart(error):
+                with contextlib.suppress(StateError):
+                    _keep_failure(run, profile_no, source, error)
+            elif error.code in SKIPPED:
                 _drop(run, profile_no, source)
             return
         with contextlib.suppress(StateError):  # what went wrong is in the report; a full disk keeps no note of it
@@ -226,6 +232,9 @@ def _reclaim(run: Run, profile_no: int) -> None:
 def _fill_queue(run: Run, profile_no: int) -> None:
     with run.cancellation.torn():
         found, _ = conversations.rows(run.settings, run.database)
+    if _look_at_second_files(run, profile_no, found):
+        with run.cancellation.torn():
+            found, _ = conversations.rows(run.settings, run.database)
     ready = [(row.source, row.host) for row in found if row.can_be_queued]
     with run.database.read() as connection:
         known = {job.source for job in jobs.waiting(connection, profile_no)}
@@ -233,6 +242,28 @@ def _fill_queue(run: Run, profile_no: int) -> None:
         return
     with run.database.write() as connection:
         jobs.enqueue(connection, profile_no, ready, run.clock())
+
+
+def _look_at_second_files(run: Run, profile_no: int, found: Sequence[conversations.Row]) -> bool:
+    """Keep of each second file of an indexed conversation that it has entries of its own. True where that is news."""
+    changed = False
+    with run.database.read() as connection:
+        apart = {job.source: job.message for job in jobs.waiting(connection, profile_no) if job.is_apart}
+    for row in found:
+        if row.copy_of is None or row.listed is None or row.stored is None:
+            continue
+        source = row.listed.source
+        with run.cancellation.torn():
+            said = refused_apart(run.database, profile_no, source, row.stored, run.settings)
+        if said is not None and apart.get(row.source) != said.message:
+            _keep_failure(run, profile_no, source, said)
+            changed = True
+        if said is not None:
+            apart.pop(row.source, None)
+    for source_name in apart:  # it is gone, goes on from what is indexed by now, or what it stood beside is gone
+        with run.database.write() as connection:
+            jobs.drop(connection, profile_no, source_name)
+    return changed or bool(apart)
 
 
 def _unqueue_indexed(run: Run, profile_no: int, error: RecallError) -> None:

@@ -44,7 +44,10 @@ def status(settings: Settings, database: Database, *, cost: bool = False, here: 
         "schema": SCHEMA_VERSION,
         "revision": generation["generation"] if generation else 0,
         **counts,
-        "queue": {"waiting": len(waiting), "failed": [_failed(job) for job in waiting if job.code is not None]},
+        "queue": {
+            "waiting": sum(not job.is_apart for job in waiting),
+            "failed": [_failed(job) for job in waiting if job.code is not None],
+        },
         "jobs": working,
         "calls_today": calls_today,
         "caps": {

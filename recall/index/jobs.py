@@ -24,6 +24,11 @@ class Job:
     code: str | None
     message: str | None
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether it waits for the user: a second file with the id of another, and entries of its own."""
+        return self.code == "duplicate_conversation"
+
 
 def enqueue(
     connection: sqlite3.Connection,

@@ -117,3 +117,9 @@ def test_a_longer_copy_that_went_another_way_is_a_copy_and_not_asked_for_again(p
     longer = product.add(goes_on, "c")
     assert [one["source"] for one in product.done("index-all")["completed"]] == [str(longer)]
     assert product.done("index-all")["requested"] == 0
+    assert product.done("search", "way", "--mode", "keyword")["coverage"] == "partial"
+    longer.unlink()
+    first.unlink()
+    (done,) = product.done("index-all")["completed"]  # what it stood beside is gone
+    assert done["source"] == str(copy)
+    assert product.done("search", "way", "--mode", "keyword")["coverage"] == "complete"

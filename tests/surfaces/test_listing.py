@@ -175,6 +175,12 @@ def test_a_second_file_of_a_conversation_counts_only_where_it_goes_on_from_the_f
     assert str(log) in refused["message"]
     assert str(other) in refused["message"]
     assert "are not in the second" in refused["message"]  # it went another way
+    row = _row(answer, other)
+    assert (row["state"], row["copy_of"], row["problem"]) == ("changed", str(log), refused["message"])
+    assert answer("search", "gauge", "--mode", "keyword")["coverage"] == "partial"
+    state = answer("status")
+    assert (state["queue"]["waiting"], state["coverage"]["pi"]["changed"]) == (0, 1)
+    assert [failed["code"] for failed in state["queue"]["failed"]] == ["duplicate_conversation"]
     assert main(["doctor", "--json"]) == 1
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["second files"]["ok"] is False
@@ -182,12 +188,30 @@ def test_a_second_file_of_a_conversation_counts_only_where_it_goes_on_from_the_f
     other.write_text("".join(lines), encoding="utf-8")
     assert main(["index", str(other), "--json"]) == 1
     assert "and not more of it" in json.loads(capsys.readouterr().out)["error"]["message"]
+    row = _row(answer, other)
+    assert (row["state"], row["copy_of"], row["problem"]) == ("indexed", str(log), None)
+    assert answer("search", "gauge", "--mode", "keyword")["coverage"] == "complete"
     assert main(["doctor", "--json"]) == 0
     assert "copies" in capsys.readouterr().out
     more = _said("c0ffee01", json.loads(lines[-1])["id"], "And the tides of spring?")
     other.write_text("".join(lines) + json.dumps(more) + "\n", encoding="utf-8")
     assert answer("index", str(other))["completed"][0]["unchanged"] is False
     assert _row(answer, other)["copy_of"] is None
+
+
+def test_a_second_file_that_comes_later_with_entries_of_its_own_is_noticed_by_index_all(
+    log: Path, answer: Answer
+) -> None:
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = log.parent / "other.jsonl"
+    other.write_text(lines[0] + json.dumps(_said("c0ffee01", None, "Where does the whimbrel rest?")) + "\n")
+    first = answer("index-all")
+    assert (first["requested"], first["left"]) == (0, 0)  # no run can do anything about it
+    assert (_row(answer, other)["state"], _row(answer, other)["copy_of"]) == ("changed", str(log))
+    assert answer("search", "whimbrel", "--mode", "keyword")["coverage"] == "partial"
+    other.unlink()
+    answer("index-all")
+    assert answer("search", "whimbrel", "--mode", "keyword")["coverage"] == "complete"
 
 
 def test_what_was_skipped_is_named_by_line(home: Path, answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:

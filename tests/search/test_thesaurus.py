@@ -79,6 +79,20 @@ def test_the_longest_name_counts_and_not_its_parts() -> None:
     assert asked == [tuple(Term((pair,)) for pair in ("内存", "存不", "不足"))]
 
 
+def test_the_words_of_a_name_that_is_only_close_to_something_count_too() -> None:
+    """`部署失败` stands in the table as close to a rollback; it is a deployment and a failure as well."""
+    asked = {"".join(term.words[0][0] for term in one.asked) for one in thesaurus.known(query.cut("部署失败")).related}
+    assert "部" in asked
+    assert "失" in asked
+
+
+def test_pairs_over_the_border_of_a_name_are_no_words() -> None:
+    known = thesaurus.known(query.cut("死锁检测"))
+    assert Term(("锁检",)) in known.across
+    assert Term(("死锁",)) not in known.across
+    assert Term(("死锁", "锁检", "检测")) in known.across
+
+
 def test_what_was_asked_itself_is_no_other_word() -> None:
     found = others("database db 数据库")
     assert found.isdisjoint({"databas", "db", "数据 据库"})
@@ -156,6 +170,27 @@ def test_a_single_word_that_stands_somewhere_asks_for_nothing_else(index: Index)
     filled(index)
     assert ids(ask(index, "deadlock")) == ["e1"]
     assert len(ids(ask(index, "deadlock 2026"))) > 1
+
+
+def test_a_name_that_stands_nowhere_is_answered_by_the_same_thing_and_by_nothing_that_is_only_close(
+    index: Index,
+) -> None:
+    index.conversation([f"note {number} of the kiln" for number in range(120)], "noise")
+    index.conversation(["we wrote a tool for the fsync of the journal"], "close")
+    index.conversation([f"the power cut came at noon {'and then nothing else ' * 60}"], "same")
+    assert "fsync" in {
+        word for one in thesaurus.known(query.cut("断电")).related for t in one.others for word in t.words
+    }
+    found = ask(index, "断电")["conversations"]
+    assert [one["host_conversation_id"] for one in found] == ["same"], (
+        "though it is long, for it holds all that was asked"
+    )
+
+
+def test_what_is_only_close_lets_nothing_pass(index: Index) -> None:
+    index.conversation([f"note {number} of the kiln" for number in range(120)], "noise")
+    index.conversation(["the fsync of the journal"], "close")
+    assert ask(index, "断电的报告")["conversations"] == []
 
 
 def test_a_phrase_in_quotes_finds_only_itself(index: Index) -> None:

@@ -23,6 +23,7 @@ from recall.index.attribution import Belonging, Known, Seen, attribute
 from recall.index.database import Database, profile_number
 from recall.index.listing import Chosen, Line
 from recall.index.stored import Stored
+from recall.redact import redact_text
 from recall.scope import ANYWHERE, Here, Scope
 from recall.settings import Settings
 from recall.tiers import Tier
@@ -124,7 +125,7 @@ class Row:
         if self.state == "unreadable" and self.listed is None:
             problem = "no longer authorised, or its folder cannot be read; `history-recall sources add` it again"
         return {
-            "source": self.source,
+            "source": redact_text(self.source),  # a name of a file can hold a secret
             "host": self.host,
             "host_conversation_id": identity,
             "conversation_id": kept.conversation_id if kept else None,
@@ -140,9 +141,9 @@ class Row:
             "project": project_id,
             "tier": tier,
             "why_project": self.belonging[1],
-            "copy_of": self.copy_of,
+            "copy_of": None if self.copy_of is None else redact_text(self.copy_of),
             "analysis": None if kept is None else "extractive" if kept.extractive else "model",
-            "problem": problem,
+            "problem": None if problem is None else redact_text(problem),
         }
 
 

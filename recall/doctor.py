@@ -116,6 +116,8 @@ def _exists(database: Database) -> Check:
 def _journal(database: Database) -> Check:
     if database.journal_mode == "wal":
         return Check("journal", True, "WAL")
+    if database.journal_mode == "read-only":
+        return Check("journal", None, "the index can be read here, not written")
     hint = "the file system gives no shared memory; put the index on a local disk with HISTORY_RECALL_DB"
     return Check("journal", True, f"{database.journal_mode} instead of WAL: readers wait for writers", hint)
 
@@ -160,12 +162,27 @@ def _forgotten(database: Database) -> Check:
 
 
 def _text_index(settings: Settings, database: Database) -> Check:
+    if database.journal_mode == "read-only":
+        return _text_index_read(settings, database)
     with database.write() as connection:  # SQLite counts its check of an index as a write
         number = profile_number(connection, settings.profile)
         problems = [] if number is None else fulltext.check(connection, number)
     if not problems:
         return Check("text index", None if number is None else True, "healthy")
     return Check("text index", False, "; ".join(problems), "run `history-recall doctor --rebuild-text-index`")
+
+
+def _text_index_read(settings: Settings, database: Database) -> Check:
+    """The same where nothing can be written: what shows by reading it."""
+    with database.read() as connection:
+        number = profile_number(connection, settings.profile)
+        problems = [] if number is None else fulltext.look(connection, number)
+    if problems:
+        return Check("text index", False, "; ".join(problems), "run `history-recall doctor --rebuild-text-index`")
+    detail = (
+        "all of it can be read; whether it says of each word where it stands cannot be checked in a read-only index"
+    )
+    return Check("text index", None, detail, "run doctor where the index can be written")
 
 
 def _hosts(settings: Settings, database: Database) -> Check:

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from recall.doctor import doctor
+from recall.index.database import Database
+from recall.settings import load
 from recall.surfaces.cli import main
 from tests.shared import ROOT
 
@@ -276,3 +279,32 @@ def test_files_without_a_conversation_are_not_counted_as_conversations(
     log.write_text("broken\n")  # what was indexed of it is a conversation still
     row = next(row for row in answer("hosts", "list")["hosts"] if row["host"] == "pi")
     assert (row["conversations"], row["unreadable"]) == (2, 3)
+
+
+def test_doctor_of_an_index_that_cannot_be_written_calls_nothing_damaged(log: Path, answer: Answer) -> None:
+    settings = load(os.environ)
+    database = Database._open_read_only(settings.database, lambda: False)  # as on a read-only file system
+    told = doctor(settings, database)
+    database.close()
+    checks = {check["name"]: check for check in told["checks"]}  # type: ignore[attr-defined]
+    assert told["ok"] is True, checks
+    assert (checks["text index"]["ok"], checks["journal"]["ok"]) == (None, None)
+    assert "cannot be checked" in checks["text index"]["detail"]
+
+
+@pytest.mark.parametrize("body", ["broken\n", None])
+def test_a_token_in_the_name_of_a_file_is_not_shown(
+    log: Path, answer: Answer, body: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5"
+    named = log.parent / f"x_{token}.jsonl"
+    log.rename(named)
+    if body is not None:
+        named.write_text(body)
+    rows = [row for row in answer("conversations")["conversations"] if "x_[REDACTED" in row["source"]]
+    assert [row["state"] for row in rows] == ["indexed" if body is None else "invalid"]
+    assert token not in json.dumps(answer("conversations"))
+    main(["conversations"])
+    out = capsys.readouterr().out
+    assert "x_[REDACTED" in out
+    assert token not in out

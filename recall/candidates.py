@@ -258,7 +258,7 @@ class Candidates:
     def _literally(self, needles: Sequence[str]) -> dict[int, Parts]:
         found = literal.entries(self._connection, self._filters, needles)
         self._saw(found.bounded)
-        there = hits.rows(self._connection, found.scores)  # of a misplaced page rows are met, but lead nowhere
+        there = hits.rows(self._connection, found.scores)  # of a damaged index an entry may be met that leads nowhere
         return {entry_no: {"literal": score} for entry_no, score in found.scores.items() if entry_no in there}
 
     def _saw(self, bounded: bool) -> None:

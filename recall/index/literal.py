@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from recall import labels, segment
 from recall.index.filters import Filters
 from recall.index.matches import POOL, Matches
 
 ENTRIES = 20_000  # that are looked at, newest first
-
-
-def _plainly(text: str, role: str) -> str:
-    return segment.plain(labels.blank(text, role))
+_AT_ONCE = 100  # whose texts are in memory together
 
 
 def entries(connection: sqlite3.Connection, filters: Filters, needles: Sequence[str]) -> Matches:
-    """Entries, newest first, that hold the most of the needles as they stand (case aside; an accent alone as it is)."""
-    connection.create_function("plainly", 2, _plainly, deterministic=True)
-    connection.create_function("unlabelled", 2, labels.blank, deterministic=True)
-    folded = [segment.plain(needle).strip() for needle in needles]
-    holds = [f"(instr({'plain' if f else 'typed'}, :needle{i}) > 0)" for i, f in enumerate(folded)]
-    values: dict[str, object] = filters.values() | {"most": ENTRIES, "pool": POOL}
-    values |= {f"needle{i}": f or needle for i, (f, needle) in enumerate(zip(folded, needles, strict=True))}
-    looked_at = f"""
-        SELECT e.entry_no, e.text, e.role FROM entries AS e JOIN conversations AS c USING (conversation_no)
-        WHERE e.text <> '' AND {filters.entries()} ORDER BY e.entry_no DESC LIMIT :most
+    """Entries, newest first, that hold the most of the needles as they stand (case aside; an accent alone as it is).
+
+    The walk ends where as many as are kept hold all of them: no older one comes before these.
     """
-    plain = "plainly(text, role)" if any(folded) else "''"
-    typed = "unlabelled(text, role)" if not all(folded) else "''"
-    rows = connection.execute(
+    folded = [segment.plain(needle).strip() for needle in needles]
+    plain = [needle for needle in folded if needle]
+    typed = [needle for f, needle in zip(folded, needles, strict=True) if not f]
+    best: list[int] = []
+    most = walked = 0
+    for entry_no, text in _newest(connection, filters):
+        walked += 1
+        held = sum(needle in text for needle in typed)
+        if plain:
+            compared = segment.plain(text)
+            held += sum(needle in compared for needle in plain)
+        if held > most:
+            best, most = [], held
+        if held == most > 0 and len(best) < POOL:
+            best.append(entry_no)
+            if len(best) == POOL and most == len(needles):
+                return Matches(_by_place(best), bounded=True)
+    return Matches(_by_place(best), walked >= ENTRIES)
+
+
+def _by_place(numbers: Sequence[int]) -> dict[int, float]:
+    return {entry_no: 1.0 / (place + 1) for place, entry_no in enumerate(numbers)}
+
+
+def _newest(connection: sqlite3.Connection, filters: Filters) -> Iterator[tuple[int, str]]:
+    """The newest ENTRIES that pass with their texts, the reader's labels covered. No text is read before it is asked
+    for.
+    """
+    # From the entries on, in their order, unless the filters leave few conversations of many.
+    few = filters.conversation_no is not None or filters.chooses_conversations
+    numbers = connection.execute(
         f"""
-        WITH read AS MATERIALIZED (SELECT entry_no, {" + ".join(holds) or "0"} AS held FROM (
-            SELECT entry_no, {plain} AS plain, {typed} AS typed FROM ({looked_at}) LIMIT -1 OFFSET 0))
-        SELECT entry_no FROM read WHERE held > 0 AND held = (SELECT max(held) FROM read)
-        ORDER BY entry_no DESC LIMIT :pool
+        SELECT e.entry_no FROM entries AS e {"" if few else "CROSS"} JOIN conversations AS c USING (conversation_no)
+        WHERE e.chars > 0 AND {filters.entries()} ORDER BY e.entry_no DESC LIMIT :most
         """,
-        values,
-    ).fetchall()
-    reached = connection.execute(f"SELECT count(*) FROM ({looked_at})", values).fetchone()[0]
-    return Matches({row[0]: 1.0 / (place + 1) for place, row in enumerate(rows)}, reached >= ENTRIES)
+        filters.values() | {"most": ENTRIES},
+    )
+    while some := [row[0] for row in numbers.fetchmany(_AT_ONCE)]:
+        for row in connection.execute(
+            """
+            SELECT e.entry_no, e.text, e.role FROM json_each(?) AS chosen
+            CROSS JOIN entries AS e ON e.entry_no = chosen.value ORDER BY chosen.key
+            """,
+            (json.dumps(some),),
+        ):
+            yield row[0], labels.blank(row[1], row[2])

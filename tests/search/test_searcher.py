@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recall import labels
 from recall import query as querying
 from recall.errors import ArgumentError
-from recall.index import matches, plan
-from recall.searcher import SearchRequest, search
+from recall.index import literal, matches, plan
+from recall.searcher import SearchRequest, default_filters, search
 from recall.timewindow import parse
 from tests.search.builder import DAY, PROFILE, START, Index, Turn, millis
 from tests.shared import SHARED, needs_shared
@@ -232,6 +233,41 @@ def ask_all(index: Index, query: str, exclude: tuple[str, ...] = ()) -> list[dic
     """The conversations that a search finds."""
     conversations: list[dict[str, Any]] = ask(index, query, exclude=exclude)["conversations"]
     return conversations
+
+
+def test_signs_are_looked_for_newest_first_in_one_walk_that_stops(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for c in range(6):
+        index.conversation([f"a {c} => b" if i % 2 else f"no sign {i}" for i in range(100)], f"c{c}")
+    read: list[str] = []
+    real = labels.blank
+
+    def noted(text: str, role: str) -> str:
+        read.append(text)
+        return real(text, role)
+
+    monkeypatch.setattr(labels, "blank", noted)
+    with index.database.read() as connection:
+        filters = default_filters(index.number)
+        last = connection.execute("SELECT max(entry_no) FROM entries").fetchone()[0]
+        newest = [last - 2 * n for n in range(matches.POOL)]
+        for needles, expected, walked, bounded in (
+            (["=>"], newest, 200, True),  # two conversations have 100
+            (["=>", "A"], newest, 200, True),
+            (["a 0 =>"], [99 + 1 - 2 * n for n in range(50)], 600, False),
+            (["a 5 =>", "<="], newest[:50], 600, False),  # none holds both
+            (["=>", "<="], newest, 600, False),
+            (["<="], [], 600, False),
+        ):
+            read.clear()
+            found = literal.entries(connection, filters, needles)
+            assert list(found.scores) == expected, needles
+            assert found.bounded == bounded, needles
+            assert len(read) <= walked, needles
+            assert len(set(found.scores.values())) == len(expected)
+    assert ask(index, "=>")["coverage"] == "bounded"
+    assert ask(index, "<=")["coverage"] == "complete"
 
 
 def test_a_long_conversation_does_not_fill_the_page(index: Index) -> None:

@@ -302,6 +302,20 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         lambda v: _argument(v) and _shape(v.rstrip(".")) and not v.startswith("/"),
     ),
     _rule(
+        "user and password to log in with, in Chinese",
+        "password",
+        "登录|登陆|登入",
+        r"(?:用|使用|通过)\s?[\w.@\-+]{1,60}\s?/\s?(?P<v>[^\s\"'`,;)/，。]{4,60})\s?(?:就|即|便|来|去|也|都)?(?:可以?|能够?|行)?\s?(?:登录|登陆|登入)",
+        lambda v: _argument(v) and _shape(v) and has_digit(v),
+        140,
+    ),
+    _rule(
+        "auth token behind an account's id",
+        "twilio-key",
+        "(\"ac|('ac",
+        r"\([\"']AC[0-9a-f]{32}[\"'],\s{0,8}[\"'](?P<v>[0-9a-f]{32})[\"']",
+    ),
+    _rule(
         "chat robots' answer to a prompt",
         "password",
         "password for",

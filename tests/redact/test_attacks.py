@@ -41,10 +41,18 @@ GONE = [
     "the key you gave me (k3Y9x)",
     "use the key they sent me (x9Yfoo1q) for that",
     "with the token you gave me (a8Zk2)",
+    f"用 root/{SECRET} 就能登录数据库",
+    f"请使用admin/{SECRET}登陆",
+    f'TwilioClient("AC{DIGEST}", "{DIGEST}")',
+    f"c = Client('AC{DIGEST}','{DIGEST}')",
 ]
 LEFT = (SECRET, SECRET[4:], DIGEST, DIGEST[::-1], "horse", "k3Y9x", "x9Yfoo1q", "a8Zk2", "gH7jK9mN")
 
 STAYS = [
+    "用 feature/login-2 分支登录",
+    "用 GET/api2 就能登录",
+    "用 src/login2.py 登录",
+    f'read("account", "{DIGEST}")',
     "password:\n  the usual one, thanks",
     "Password\nForgotten your password?\n",
     "## Token\n\nThe Tokenizer2 class reads them.\n",

@@ -198,20 +198,20 @@ def test_worktrees_of_one_repository_and_a_second_clone(person: Person) -> None:
 def test_paths_of_a_windows_machine(person: Person) -> None:
     """Of a machine that is not this one: compared as text, without case, and never looked at."""
     for identity, folder in (
-        ("pi000001", "C:\\Work\\App"),
-        ("pi000002", "c:/work/APP/src"),
-        ("pi000003", "C:\\work\\App-old"),
-        ("pi000004", "D:\\Work\\App"),
+        ("pi000001", "C:\\Code\\App"),
+        ("pi000002", "c:/code/APP/src"),
+        ("pi000003", "C:\\code\\App-old"),
+        ("pi000004", "D:\\Code\\App"),
         ("pi000005", "\\\\Server\\Share\\app"),
     ):
         person.talks(identity, folder, ABOUT)
     person.index()
-    app, share = bound(person, "C:\\work\\app"), bound(person, "\\\\server\\share\\app\\")
-    for folder in ("c:\\WORK\\app", "C:/Work/App/src/deep", "\\\\?\\C:\\work\\app", "C:\\work\\x\\..\\app\\"):
+    app, share = bound(person, "C:\\code\\app"), bound(person, "\\\\server\\share\\app\\")
+    for folder in ("c:\\CODE\\app", "C:/Code/App/src/deep", "\\\\?\\C:\\code\\app", "C:\\code\\x\\..\\app\\"):
         assert searched(person, folder, app) == ["pi000001", "pi000002"], folder
     assert searched(person, "//server/share/app", None) == []  # two slashes are a POSIX path
     assert searched(person, "\\\\SERVER\\share\\App\\src", share) == ["pi000005"]
-    for folder in ("C:\\work\\App-old", "D:\\Work\\App", "C:\\work", "/C:/work/app"):
+    for folder in ("C:\\code\\App-old", "D:\\Code\\App", "C:\\code", "/C:/code/app"):
         assert searched(person, folder, None) == [], folder
 
 

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recall import segment
+from recall import borders, segment
+from recall.borders import NO_PAIRS, Pairs
 from recall.segment import Word
 from recall.stem import stem
 
@@ -32,6 +33,8 @@ with would you your ll ve d m
 的时 如何 之前 后来 是不 不是 还是 当时 的是 了吗 是怎 么样
 """
 STOP_WORDS = frozenset(stem(word) for word in _STOP.split())
+# A date as Chinese, Japanese and Korean write it: in a text it stands as one, whatever is around it there.
+_DATE = re.compile(r"(?<!\d)0?(1[0-2]|[1-9])\s*([月월])(?:\s*0?([12]\d|3[01]|[1-9])(?!\d))?")
 MOST_PARTS, LONGEST_RUN = 6, 6  # of a query in two scripts that names things; a longer one is a sentence
 
 
@@ -49,7 +52,8 @@ class Query:
 
     `terms`: any of them makes a match. `required`: phrases that have to match. `exact`: spellings whose appearance
     letter for letter puts an entry first (folded); `whole` is that of all of it. `literal`: what to look for where no
-    word was typed (empty: nothing). `names`: words that were typed as names are, with a capital.
+    word was typed (empty: nothing). `names`: words that were typed as names are, with a capital. `pairs`: those of
+    its runs without spaces that are no words.
     """
 
     text: str
@@ -60,6 +64,7 @@ class Query:
     literal: str
     names: tuple[str, ...] = ()
     whole: str = ""
+    pairs: Pairs = NO_PAIRS
 
     @property
     def empty(self) -> bool:
@@ -70,7 +75,7 @@ def cut(text: str) -> Query:
     """Cut a query. Never raises, whatever was typed."""
     text = text.translate(_CONTROLS)
     quoted = _quoted(text)
-    terms = list(dict.fromkeys(term for chunk in _chunks(text) for term in _terms(chunk)))
+    terms = list(dict.fromkeys([*(term for chunk in _chunks(text) for term in _terms(chunk)), *_dates(text)]))
     kept = [term for term in terms if not _is_stop(term)]
     phrases = [(typed, term) for typed in quoted for term in [phrase(list(segment.words(typed)))] if term]
     return Query(
@@ -82,6 +87,7 @@ def cut(text: str) -> Query:
         literal=text.strip() if terms else _signs(text),
         names=tuple(dict.fromkeys(_names(text))),
         whole=whole,
+        pairs=borders.pairs(text),
     )
 
 
@@ -167,6 +173,15 @@ def _word_terms(word: Word) -> Iterable[Term]:
         yield Term((form,))
     if len(parts) > 1:
         yield Term(parts)
+
+
+def _dates(text: str) -> Iterable[Term]:
+    """The month of each date, and the date."""
+    for found in _DATE.finditer(segment.fold(text)):
+        month, sign, day = found.groups()
+        yield Term((month, sign), prefix=True)
+        if day:
+            yield Term((month, sign, day))
 
 
 def phrase(words: Sequence[Word]) -> Term | None:

@@ -21,7 +21,7 @@ from recall.index.matches import Matches
 from recall.index.turns import Turn
 from recall.query import Query, Term
 from recall.scoring import Asked, Parts, Sight
-from recall.thesaurus import NOTHING, Known, Related
+from recall.thesaurus import Known, Related
 from recall.weights import Weights
 
 CITED = 100  # entries that what was written about them brings in
@@ -72,7 +72,8 @@ class Ranked:
 
     def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
         bag = _bag(self._query, rewrites, self._weights, own_words=own_words)
-        known = NOTHING if alone or (rewrites and not own_words) else self._known()
+        known = self._known([] if own_words else rewrites, alone=alone)
+        bag = {term: weight * scoring.as_word(term, known, self._weights) for term, weight in bag.items()}
         found = self._counts.of_terms(bag)
         others = self._others(known.related, found)
         found |= others
@@ -126,8 +127,9 @@ class Ranked:
             elif not all(sight.knows(term) for term in one.asked):
                 yield replace(one, others={term: same for term, same in one.others.items() if same})
 
-    def _known(self) -> Known:
-        return thesaurus.known(self._query) if self._weights.related else NOTHING
+    def _known(self, rewrites: Sequence[Query], *, alone: bool) -> Known:
+        known = thesaurus.known(self._query, rewrites)
+        return known if self._weights.related and not alone else replace(known, related=())
 
     def parts_apart(self) -> tuple[str, ...]:
         """The parts of a query in two scripts, where no entry has all of them; else nothing."""

@@ -62,6 +62,13 @@ def idf(holding: int, total: int) -> float:
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
+def as_word(term: Term, known: Known, weights: Weights) -> float:
+    """What a term of a query counts: less where it is a pair over a border, which is no word."""
+    if len(term.words) > 1 or term not in known.across:
+        return 1.0
+    return weights.hollow if term in known.hollow else weights.across
+
+
 def scores(asked: Asked, sight: Sight, weights: Weights) -> dict[int, Parts]:
     """Entry -> its score in each layer; entries that nothing speaks for are not in it."""
     made = _Scores(asked, sight, weights)
@@ -128,11 +135,12 @@ class _Scores:
     def add_related(self, related: Related) -> None:
         """Add what other words for a part of the query are worth where its own words are not: the best of them counts.
 
-        They count little where the query's own words stand somewhere, which is what the answer will say then.
+        Where the query's own words stand somewhere, they are what was written about an answer, whose own words may
+        still be others: then other words count less in entries, and in what was written not at all.
         """
         sight, weights = self._sight, self._weights
         most = sum(_worth(sight.entries.get(term), sight.texts.get(term), sight) for term in related.asked)
-        known = weights.known if all(sight.knows(term) for term in related.asked) else 1.0
+        known = all(sight.knows(term) for term in related.asked)
         own = self._holding_all(related.asked)
         done = set(own)
         for layer, weight, same in (("related", weights.related, True), ("close", weights.close, False)):
@@ -140,12 +148,13 @@ class _Scores:
             written: dict[int, float] = {}
             for term in (term for term, is_same in related.others.items() if is_same == same):
                 holding, text = sight.entries.get(term), sight.texts.get(term)
-                worth = known * weight * min(most, _worth(holding, text, sight))
+                worth = weight * min(most, _worth(holding, text, sight))
+                spoken = worth * (weights.known if known else 1.0)
                 for number in holding.rows if holding else ():
                     place = self._place.get(number)
                     if place is not None and place not in done:
-                        held[place] = max(worth, held.get(place, 0.0))
-                for place, part in self._from_writing(text, rewritten=False).items():
+                        held[place] = max(spoken, held.get(place, 0.0))
+                for place, part in self._from_writing(None if known else text, rewritten=False).items():
                     if place not in own:
                         written[place] = max(worth * part, written.get(place, 0.0))
             self._give_related(layer, held, written, done)
@@ -342,6 +351,7 @@ def reaches_floor(
         if held is None and (term in known.across or any(term in asked for asked in named)):
             continue
         worth = idf(held.total if held else 0, sight.total) * (1.0 if held else weights.unknown)
+        worth *= as_word(term, known, weights)
         possible += worth
         paired += worth if _PAIRED.search(term.words[0]) else 0.0
         for number in text.rows if text else ():

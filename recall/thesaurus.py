@@ -55,19 +55,25 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the table knows of a query. `across`: terms that only lie over the borders of what it knows in a run."""
+    """What is known of the words of a query.
+
+    `across`: terms that only lie over the borders of words in a run without spaces; `hollow`: those of them that have a
+    word on one side which is no subject. A pair of a word that the table has is neither.
+    """
 
     related: tuple[Related, ...] = ()
     across: frozenset[Term] = frozenset()
+    hollow: frozenset[Term] = frozenset()
 
 
 NOTHING = Known()
 
 
-def known(query: Query) -> Known:
+def known(query: Query, rewrites: Sequence[Query] = ()) -> Known:
     """What else the words of a query may be called, in the order in which they stand; nothing for a quoted phrase.
 
-    A name inside another is not meant by itself, unless the longer one is only known as close to something.
+    A name inside another is not meant by itself, unless the longer one is only known as close to something. Rewrites
+    say themselves what else it may be called; a pair that is a word in one of them is a word.
     """
     if query.required:
         return NOTHING
@@ -88,8 +94,11 @@ def known(query: Query) -> Known:
                         term = _term(member)
                         others[term] = others.get(term, False) or sign == SAME
     inside = {term for place in outer for term in place.terms}
-    across = {Term(segment.pairs(text)[:-1]) for place in outer for text in place.across}
-    return Known(tuple(_bounded(found)), frozenset(across - inside))
+    pairs = query.pairs.beside(rewrite.pairs for rewrite in rewrites)
+    over = {Term(segment.pairs(text)[:-1]) for place in outer for text in place.across}
+    across = over.union(Term((pair,)) for pair in pairs.across) - inside
+    hollow = across.intersection(Term((pair,)) for pair in pairs.hollow)
+    return Known(() if rewrites else tuple(_bounded(found)), frozenset(across), frozenset(hollow))
 
 
 def _bounded(found: Mapping[tuple[Term, ...], Mapping[Term, bool]]) -> Iterator[Related]:

@@ -25,12 +25,14 @@ class Weights:
     after: tuple[float, ...] = (0.35, 0.2, 0.1)
     repeated: float = 0.5  # of that, where the entry holds the term itself
     speaker: float = 2.0  # idf that a name of the query adds where the entry begins with it, as a speaker's does
+    across: float = 0.5  # of a pair's worth that only lies over the border of two words (recall.borders),
+    hollow: float = 0.1  # and of one of which one word is no subject
     conversation: float = 0.4  # of the best entry of its conversation
     block: float = 0.15  # of a term's worth, for an entry with the term in the block around it, itself included
     block_reach: int = 20  # places before and after it that are its block
     roles: Mapping[str, float] = field(default_factory=lambda: _ROLES)
     curated: Mapping[str, float] = field(default_factory=lambda: _CURATED)  # by kind of text that cites the entry
-    extractive: float = 0.15  # of that, where the built-in analyser wrote it
+    extractive: float = 0.1  # of that, where the built-in analyser wrote it
     cited: float = 0.8  # of that, where the entry holds the term itself
     moment: float = 1.0  # added to the factor of an entry from the time that the question names
     near_moment: float = 0.7  # of that, a day beside it
@@ -43,7 +45,7 @@ class Weights:
     wordless: float = 0.65  # of the best own words and turns, for an entry that only the turns beside it speak for
     weak_word: float = 0.5  # of the weight of the query's rarest word: a word below tells little
     floor: float = 0.25  # of what a query could score at most: where the best entry stays below, nothing answers it
-    floor_pairs: float = 0.36  # of the floor, for a query in a script that is cut into pairs: few of them are words
+    floor_pairs: float = 0.7  # of the floor, for a query in a script that is cut into pairs: few of them are words
     floor_written: float = 0.21  # of the same, that one text which was written has: then it is answered all the same
     floor_related: float = 0.5  # of what other words for it give, where an entry is measured by the floor
     unknown: float = 1.5  # times its idf, what a word could score that stands nowhere: mostly it is the subject
@@ -53,7 +55,7 @@ class Weights:
     vocabulary: float = 0.05  # of a term's idf, where it is the profile's own name for what is asked
     related: float = 1.0  # of a word's worth, for another word that says the same (recall.thesaurus);
     close: float = 0.5  # for one that says something close;
-    known: float = 0.3  # of either, where the word that was asked stands in some entry itself
+    known: float = 0.7  # of either in an entry, where the word that was asked stands somewhere itself
     reciprocal: float = 60.0  # k of reciprocal rank fusion, across the queries of a request
 
 

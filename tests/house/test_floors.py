@@ -30,6 +30,7 @@ FLOORS: dict[str, int] = {
     "recall.segment_ranges": 1,
     "recall.stem": 1,
     "recall.query": 1,
+    "recall.borders": 1,
     "recall.thesaurus": 1,
     "recall.cut": 1,
     "recall.shown": 1,

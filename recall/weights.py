@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 _ROLES = {"user": 1.0, "assistant": 1.0, "tool": 0.8, "summary": 0.5, "system": 0.5}
 # A facet's aliases are words that a person would search for: they weigh more than what describes it.
-_CURATED = {"finding": 1.0, "aliases": 2.0, "facet": 0.4, "summary": 0.1, "topic": 0.1}
+_CURATED = {"finding": 0.9, "aliases": 2.0, "facet": 0.4, "summary": 0.1, "topic": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Weights:
     before: tuple[float, ...] = (0.5, 0.25, 0.12)  # what an entry has of a term in the turns before it, nearest first
     after: tuple[float, ...] = (0.35, 0.2, 0.1)
     repeated: float = 0.5  # of that, where the entry holds the term itself
-    speaker: float = 2.0  # idf that a name of the query adds where the entry begins with it, as a speaker's does
+    speaker: float = 3.5  # idf that a name of the query adds where the entry begins with it, as a speaker's does
     across: float = 0.5  # of a pair's worth that only lies over the border of two words (recall.borders),
     hollow: float = 0.1  # and of one of which one word is no subject
     conversation: float = 0.4  # of the best entry of its conversation
@@ -34,7 +34,7 @@ class Weights:
     curated: Mapping[str, float] = field(default_factory=lambda: _CURATED)  # by kind of text that cites the entry
     extractive: float = 0.1  # of that, where the built-in analyser wrote it
     cited: float = 0.8  # of that, where the entry holds the term itself
-    moment: float = 1.0  # added to the factor of an entry from the time that the question names
+    moment: float = 1.3  # added to the factor of an entry from the time that the question names
     near_moment: float = 0.7  # of that, a day beside it
     month_of_moment: float = 0.3  # of that, in the same month
     when: float = 0.2  # of its score, for an entry that tells a time where the question asks for one

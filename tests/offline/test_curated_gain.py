@@ -19,8 +19,9 @@ def figures() -> dict[str, Any]:
 def test_each_layer_finds_more_than_the_one_before(figures: dict[str, Any]) -> None:
     layers = figures["sets"]["coding"]
     assert layers["neighbours"]["entry"]["H@5"] > layers["keyword"]["entry"]["H@5"]
-    # Other words for what is asked find the conversations that only what was written found before.
-    assert layers["offline"]["entry"]["H@5"] > layers["neighbours"]["entry"]["H@5"]
+    # What the built-in analyser writes is made of words that stand there: it finds conversations, and costs no entry.
+    assert layers["offline"]["conversation"]["H@5"] > layers["neighbours"]["conversation"]["H@5"]
+    assert layers["offline"]["entry"]["H@5"] >= layers["neighbours"]["entry"]["H@5"]
     assert layers["curated"]["entry"]["H@5"] > layers["offline"]["entry"]["H@5"]
     # A facet's aliases weigh so much among what was written that its names in the query find no more entries, but
     # order them better.
@@ -32,10 +33,10 @@ def test_each_layer_finds_more_than_the_one_before(figures: dict[str, Any]) -> N
 def test_the_figures_of_the_public_set_hold(figures: dict[str, Any]) -> None:
     """Floors a little under what was measured: a change that costs a question or two shows here."""
     layers = figures["sets"]["coding"]
-    assert layers["neighbours"]["entry"]["H@5"] >= 0.57
-    assert layers["neighbours"]["conversation"]["H@5"] >= 0.76
-    assert layers["curated"]["entry"]["H@5"] >= 0.77
-    assert layers["curated"]["entry"]["H@10"] >= 0.80
+    assert layers["neighbours"]["entry"]["H@5"] >= 0.60
+    assert layers["neighbours"]["conversation"]["H@5"] >= 0.82
+    assert layers["curated"]["entry"]["H@5"] >= 0.78
+    assert layers["curated"]["entry"]["H@10"] >= 0.84
     assert layers["rewrite"]["entry"]["H@5"] >= 0.93
     assert layers["rewrite"]["conversation"]["H@5"] == 1.0
     assert "rewrite" in table(figures)

@@ -196,3 +196,22 @@ def test_what_is_only_close_lets_nothing_pass(index: Index) -> None:
 def test_a_phrase_in_quotes_finds_only_itself(index: Index) -> None:
     filled(index)
     assert ids(ask(index, '"deadlock"')) == ["e1"]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_was_written_in_other_words_counts_where_the_word_that_was_asked_stands_nowhere(
+    index: Index, known: bool
+) -> None:
+    index.conversation([f"nothing to do with it, number {number}" for number in range(120)], "noise")
+    number = index.conversation(["two transactions waited for each other", "we sorted the accounts"], "written")
+    index.facet(number, "Order of accounts", ["e0"], aliases=["deadlock"])
+    if known:
+        index.conversation(["支付服务又出现了死锁"], "said")
+    with index.database.read() as connection:
+        hits = rank(connection, default_filters(index.number), ["支付服务的死锁"])
+        names = {
+            row["entry_no"]: row["text"] for row in connection.execute("SELECT entry_no, text FROM entries").fetchall()
+        }
+    found = {names[hit.entry_no]: hit.parts for hit in hits}
+    cited = found.get("two transactions waited for each other", {})
+    assert ("curated" in cited) != known

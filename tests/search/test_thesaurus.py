@@ -203,9 +203,7 @@ def test_what_was_written_in_other_words_counts_where_the_word_that_was_asked_st
     index: Index, known: bool
 ) -> None:
     index.conversation([f"nothing to do with it, number {number}" for number in range(120)], "noise")
-    number = index.conversation(
-        ["支付服务: two transactions waited for each other", "we sorted the accounts"], "written"
-    )
+    number = index.conversation(["支付服务: two transfers waited for each other", "we sorted the accounts"], "written")
     index.facet(number, "Order of accounts", ["e0"], aliases=["deadlock"])
     if known:
         index.conversation(["支付服务又出现了死锁"], "said")
@@ -215,5 +213,5 @@ def test_what_was_written_in_other_words_counts_where_the_word_that_was_asked_st
             row["entry_no"]: row["text"] for row in connection.execute("SELECT entry_no, text FROM entries").fetchall()
         }
     found = {names[hit.entry_no]: hit.parts for hit in hits}
-    cited = found["支付服务: two transactions waited for each other"]
+    cited = found["支付服务: two transfers waited for each other"]
     assert ("curated" in cited) != known

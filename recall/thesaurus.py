@@ -8,6 +8,7 @@ are found wherever they stand. The table is read by the lines that a query needs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -150,27 +151,47 @@ def _lines(places: Sequence[_Place]) -> Iterator[tuple[str, tuple[tuple[str, ...
     """The lines that name one of the places, in order: their sign, and their members cut as texts are."""
     table = _table()
     names = {place.name for place in places}
-    starts: set[int] = set()
     words = dict.fromkeys(word if word.isascii() else word[:2] for word in (place.name[0] for place in places))
-    for beginning in (each for word in words for each in _beginnings(word)):
-        found = table.find(beginning)
-        while found >= 0:
-            end = table.find(b"\n", found)
-            if _cut(table[found + 1 : end].split(b", ", 1)[0].decode()) in names:
-                starts.add(table.rfind(b"\n", 0, found) + 1)
-                found = end
-            found = table.find(beginning, found + 1)
+    starts: set[int] = set()
+    for found in (place for word in words for place in _beginning_with(word)):
+        member = table[found + 1 : table.find(b"\n", found)].split(b", ", 1)[0]
+        if _cut(member.decode()) in names:
+            starts.add(table.rfind(b"\n", 0, found) + 1)
     for start in sorted(starts):
         line = table[start : table.find(b"\n", start)].decode()
         if line[0] in (SAME, CLOSE):
             yield line[0], tuple(map(_cut, line[2:].split(", ")))
 
 
-def _beginnings(word: str) -> list[bytes]:
-    """How a member of a line begins that is this word in any form; an ending changes the last letter of a stem."""
+def _beginning_with(word: str) -> Iterator[int]:
+    """Where the table has the space in front of a member that may begin with a word, in any form of it."""
     if not word.isascii():
-        return [f" {word}".encode()]
+        yield from _runs().get(word.encode(), ())
+        return
+    table = _table()
+    for beginning in _beginnings(word):
+        found = table.find(beginning)
+        while found >= 0:
+            yield found
+            found = table.find(beginning, found + 1)
+
+
+def _beginnings(word: str) -> list[bytes]:
+    """How a member that is this word in any form begins; an ending changes the last letter of a stem."""
     return [f" {each}".encode() for each in (word[:-1] if len(word) > 3 else word, *irregular(word))]
+
+
+@cache
+def _runs() -> Mapping[bytes, Sequence[int]]:
+    """The first two signs of each run in the table -> where it stands there.
+
+    A question without spaces may begin a member at each of its signs: to make this takes as long as to look one of them
+    up, of 20 signs, by walking through the table.
+    """
+    places: dict[bytes, list[int]] = {}
+    for found in re.finditer(b" ([\xe3-\xe9]..[\xe3-\xe9]..)", _table(), re.DOTALL):
+        places.setdefault(found[1], []).append(found.start())
+    return places
 
 
 @lru_cache(maxsize=1 << 14)

@@ -19,13 +19,14 @@ from recall.ranked import Ranked
 from recall.ranking import Hit
 from recall.rewriting import NOT_ASKED, Rewriting
 from recall.scope import EVERYTHING, Scope
-from recall.scoring import Parts
+from recall.scoring import SPOKEN, Parts
 from recall.search_request import SearchRequest
 from recall.shown import Lost
 from recall.weights import WEIGHTS, Weights
 
 MORE_ENTRIES = 3  # a page shows one entry of each conversation and this many more, the best first in turn
 MOST_NEEDLES = 32
+_THEMSELVES = frozenset((*SPOKEN, "exact", "literal"))  # the layers by which an entry is found itself
 LITTLE = 10  # entries: where a query drew fewer, whether the index finds what it holds is looked at too
 
 
@@ -203,10 +204,17 @@ class Candidates:
         heads = hits.conversations(self._connection, [group.conversation_no for group in groups])
         return tiers.ordered(groups, lambda group: self._scope.tier(heads[group.conversation_no]))
 
+    def _found_themselves(self, found: list[Hit]) -> list[Hit]:
+        """Without those that only their neighbours speak for: by time they would hide what was asked for."""
+        newer = set(self._newer.values())  # what replaced a finding is found with it
+        spoken = [hit for hit in found if not _THEMSELVES.isdisjoint(hit.parts) or hit.entry_no in newer]
+        return spoken or found
+
     def _sorted(self, found: list[Hit]) -> list[Hit]:
         if self._request.sort == "relevance":
             return found
         sign = -1 if self._request.sort == "newest" else 1
+        found = self._found_themselves(found)
         # What has no time comes last either way.
         return sorted(found, key=lambda hit: (self._at(hit) is None, sign * (self._at(hit) or 0), *self._tie(hit)))
 

@@ -29,6 +29,10 @@ def ids(answer: Any) -> list[str]:
     return [entry["entry_id"] for conversation in answer["conversations"] for entry in conversation["entries"]]
 
 
+def names(answer: Any) -> list[str]:
+    return [conversation["host_conversation_id"] for conversation in answer["conversations"]]
+
+
 @pytest.mark.parametrize("query", ['"', '""', '" "', "'", "`", "“", "(", "]", ". .", "?", '"."', "\x00"])
 def test_punctuation_alone_is_a_clear_empty_answer(index: Index, query: str) -> None:
     index.conversation(['a "quoted" (heron). Yes? `x` [1] it\'s “so”'])
@@ -123,6 +127,40 @@ def test_a_hit_without_words_says_so(index: Index) -> None:
     by = {entry["entry_id"]: set(entry["found_by"]) for entry in found}
     assert by["e0"] == {"curated", "neighbours"}
     assert "keyword" in by["e1"]
+
+
+def test_by_time_only_what_is_found_itself_counts(index: Index) -> None:
+    """What lies beside a hit is the newest there is in every conversation that was gone on with."""
+    late: list[Turn | str] = ["the heron waits in the marsh", Turn("go on", at=START + 2 * DAY), "a heron in the marsh"]
+    index.conversation(late, "late", started=START + DAY)
+    index.conversation(["a heron and a marsh"], "early")
+    assert "e1" in ids(ask(index, "heron marsh"))  # by relevance it is shown, behind
+    assert ids(ask(index, "heron marsh", sort="newest")) == ["e2", "e0", "e0"]
+    assert names(ask(index, "heron marsh", sort="newest", limit=1)) == ["late"]
+    assert ids(ask(index, "heron marsh", sort="newest", limit=1)) == ["e2", "e0"]
+    assert ids(ask(index, "heron marsh", sort="oldest")) == ["e0", "e0", "e2"]
+    inside = ask(index, "heron marsh", sort="newest", limit=1, conversation_id="late")
+    assert ids(inside) == ["e2"]
+    after = ask(index, "heron marsh", sort="newest", limit=1, conversation_id="late", cursor=inside["next_cursor"])
+    assert (ids(after), after["next_cursor"]) == (["e0"], None)
+
+
+def test_by_time_what_lies_beside_does_not_bring_its_conversation_to_the_front(index: Index) -> None:
+    """Without the neighbour the older conversation's own newest hit says where it stands."""
+    turns: list[Turn | str] = [
+        "the heron waits in the marsh",
+        Turn("go on", at=START + 9 * DAY),
+        "a heron in the marsh",
+    ]
+    index.conversation(turns, "resumed")
+    index.conversation(["a heron and a marsh"], "newest", started=START + DAY)
+    assert names(ask(index, "heron marsh", sort="newest")) == ["newest", "resumed"]
+
+
+def test_by_time_what_speaks_for_no_entry_itself_counts_where_nothing_else_does(index: Index) -> None:
+    index.conversation(["the deadlock came at noon", "rain"])
+    assert ids(ask(index, "blocked payments"))[:1] == ["e0"]  # a word that is only close to what was asked
+    assert "e0" in ids(ask(index, "blocked payments", sort="newest"))
 
 
 def test_one_word_beside_an_entry_does_not_find_it(index: Index) -> None:

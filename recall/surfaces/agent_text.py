@@ -13,6 +13,7 @@ from typing import Any
 from recall import fence, snippet
 from recall.counting import count
 from recall.errors import RecallError
+from recall.ranking import WORDS
 from recall.surfaces.blocks import broken_here, how_broken, with_messages
 from recall.surfaces.terminal import json_text, one_line, visible
 
@@ -25,6 +26,8 @@ NOTICE = (
 
 # What a list shows of each, in characters, wide ones counted as they weigh; the document has the whole.
 _LINE, _DESCRIPTION, _SUMMARY, _CITED = 160, 240, 320, 4
+_TITLE = 64  # of a title on a page of search: the quotes below it say what it is about
+_GO_INSIDE = "Where it says `more match`, a search with that conversation_id finds the rest."
 _SPACES = re.compile(r"[ \t]{2,}")
 # A line of a topic's description (`browser`) whose facts stand in its head.
 _SAID_ABOVE = re.compile(r"Timeline: \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d across \d+ conversations?\.")
@@ -73,19 +76,19 @@ def _search(answer: Answer) -> tuple[str, list[str]]:
         head += f" (asked for {answer['requested_mode']}: {answer['rewrite_status']}, {answer['semantic_status']})"
     lines: list[str] = []
     for place, conversation in enumerate(found, start=1):
-        lines.append(f"{place}. {_head(conversation)}")
+        title = snippet.beginning(conversation["title"] or "(untitled)", _TITLE)
+        lines.append(f"{place}. {_head({**conversation, 'title': title}, conversation['truncated'])}")
         for entry in conversation["entries"]:
             lines += _hit(entry)
-        if conversation["truncated"]:
-            lines.append("   (more entries match in this conversation: search again with conversation_id)")
-    return _sentences(head + ".", _said(answer)), lines
+    return _sentences(head + ".", _said(answer), _GO_INSIDE if any(one["truncated"] for one in found) else ""), lines
 
 
 def _hit(entry: Answer) -> Iterable[str]:
     """A hit in few words: a page of them is in the model's way. The document says the rest (topic, milliseconds)."""
     facts = [str(entry["role"]), _minute(entry["timestamp"]) or "no time", *_marks(entry)]
-    # Its own words and those beside it go without saying.
-    more = [one for one in entry["found_by"] if one not in ("keyword", "neighbours")]
+    # What else speaks for it is of use where its own words do not.
+    silent = WORDS.isdisjoint(entry["found_by"])
+    more = [one for one in entry["found_by"] if silent and one != "neighbours"]
     found = f"; by {', '.join(more)}" if more else ""
     yield f"   entry {one_line(entry['entry_id'])} ({', '.join(facts)}{found})"
     if by := entry.get("superseded_by"):
@@ -188,12 +191,14 @@ def _marks(entry: Answer) -> list[str]:
     return [mark for mark in entry["status"] if mark != "active"]
 
 
-def _head(conversation: Answer) -> str:
+def _head(conversation: Answer, more: bool = False) -> str:
     facts = [conversation["host"], f"last active {(conversation['last_active_at'] or 'unknown')[:10]}"]
     if conversation["source_state"] != "ok":
         facts.append(f"source {conversation['source_state']}")
     if conversation["project"]:
         facts.append(f"project {_project(conversation['project'])}")
+    if more:
+        facts.append("more match")
     return f"{conversation['conversation_id']} {one_line(conversation['title'] or '(untitled)')} [{', '.join(facts)}]"
 
 

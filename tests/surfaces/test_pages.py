@@ -1,7 +1,8 @@
-"""Default pages of lists for a model: some 1,500 tokens, with all that a reader needs to go on."""
+"""Default pages for a model: some 1,500 tokens, with all that a reader needs to go on."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -104,6 +105,27 @@ def test_a_page_of_a_topic(indexed: None, monkeypatch: pytest.MonkeyPatch) -> No
             for facet in conversation["memberships"]:
                 assert all(one["entry_id"] in page.text for one in facet["evidence"][:4])
                 assert all(f"     {one['status']}: " in page.text for one in facet["findings"])
+
+
+def test_a_page_of_search(indexed: None) -> None:
+    asked = (ROOT / "fixtures" / "coding" / "a" / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    weights = []
+    for line in asked[::5]:
+        page = _call("search", queries=[json.loads(line)["query"]])
+        weights.append(snippet.weight(page.text))
+        found = _listed(page)
+        for place, conversation in enumerate(found, start=1):
+            assert f"\n{place}. {conversation['conversation_id']} " in page.text
+            assert f"last active {conversation['last_active_at'][:10]}" in page.text
+            for entry in conversation["entries"]:
+                assert f"entry {entry['entry_id']} ({entry['role']}, {entry['timestamp'][:16]}Z" in page.text
+                assert entry["snippet"].splitlines()[0].split("  ")[0] in page.text
+                cut = entry["cut_before"] or entry["cut_after"]
+                assert not cut or snippet.weight(entry["snippet"]) > 120, entry["snippet"]
+        more = sum(conversation["truncated"] for conversation in found)
+        assert page.text.count(", more match]") == more
+        assert ("with that conversation_id" in page.text.split("<<<")[0]) == (more > 0)
+    assert sorted(weights)[len(weights) * 9 // 10] <= READABLE, sorted(weights)
 
 
 def test_who_says_how_many_gets_so_many(indexed: None) -> None:

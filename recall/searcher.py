@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from recall import cursor as cursors
+from recall import nothing
 from recall import scope as scopes
 from recall.candidates import Candidates
 from recall.counting import count
@@ -96,7 +97,8 @@ def search(
         belongs = scopes.belongs_of(connection, number, scope)
         shown = Found(connection, request, found.queries, source_state, resume, belongs, found.replaced)
         in_scope = hits.in_scope(connection, filters)
-        told = _message(request, rewriting, found, scope, filters, in_scope)
+        newest = None if request.window else hits.newest(connection, number)  # who gave a window knows how
+        told = _message(request, rewriting, found, scope, filters, in_scope, newest)
         said = [_meant(connection, filters, found, told)]
         if request.window:
             said.append(request.window.left_out(hits.untimed(connection, filters, LEFT_OUT)))
@@ -170,7 +172,13 @@ def _coverage(bounded: bool, waiting: int) -> str:
 
 
 def _message(
-    request: SearchRequest, rewriting: Rewriting, found: Candidates, scope: Scope, filters: Filters, in_scope: int
+    request: SearchRequest,
+    rewriting: Rewriting,
+    found: Candidates,
+    scope: Scope,
+    filters: Filters,
+    in_scope: int,
+    newest: int | None,
 ) -> str:
     said: list[str] = [scope.said] if scope.said else []
     if scope.used == "project" and not in_scope:
@@ -205,6 +213,9 @@ def _message(
         )
         if narrowed := in_force(request):
             said.append(f"(only in: {narrowed})")
+        if more := list(nothing.advice(found.queries, newest)):
+            said[-1] += "."
+            said += more
     else:
         apart = (redact_text(", ".join(parts))[:300] for parts in found.apart)
         said.extend(f"No entry has all of: {parts}. These have a part of it." for parts in apart)
@@ -226,7 +237,9 @@ def _meant(connection: sqlite3.Connection, filters: Filters, found: Candidates, 
     pairs = ", ".join(f"{meant} (for {word})" for word, meant in spellings.meant(connection, filters, typed).items())
     if not pairs:
         return said
-    return f"{said} — did you mean {pairs}?" if said else f"Did you mean {pairs}?"
+    if not said or said.endswith("."):
+        return f"{said} Did you mean {pairs}?".strip()
+    return f"{said} — did you mean {pairs}?"
 
 
 def _words(query: Query) -> list[str]:

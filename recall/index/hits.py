@@ -147,6 +147,13 @@ def in_scope(connection: sqlite3.Connection, filters: Filters) -> int:
     return int(connection.execute(sql, filters.values()).fetchone()[0])
 
 
+def newest(connection: sqlite3.Connection, profile_no: int) -> int | None:
+    """The time of the newest entry of the profile."""
+    sql = "SELECT max(last_active_at) FROM conversations WHERE profile_no = ?"
+    at: int | None = connection.execute(sql, (profile_no,)).fetchone()[0]
+    return at
+
+
 def untimed(connection: sqlite3.Connection, filters: Filters, most: int) -> int:
     """How many entries the filters would let in if they had a time, which no window does; `most` at most."""
     timeless = replace(filters, window=ALWAYS)

@@ -37,6 +37,7 @@ FLOORS: dict[str, int] = {
     "recall.snippet": 1,
     "recall.timewindow": 1,
     "recall.moments": 1,
+    "recall.nothing": 1,
     "recall.near": 1,
     "recall.weights": 1,
     "recall.settings": 1,

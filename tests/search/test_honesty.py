@@ -90,6 +90,44 @@ def test_the_running_conversation_may_be_left_out_by_any_name(index: Index) -> N
         assert [found["host_conversation_id"] for found in answer["conversations"]] == ["two"], name
 
 
+def test_quotes_that_nothing_stands_in_are_explained(index: Index) -> None:
+    index.conversation(["the worker file x.py fails at line 30"])
+    pasted = 'File "x.py is broken", line 3'
+    said = ask(index, pasted)["message"]
+    assert "side by side" in said
+    assert "without the quotes" in said
+    assert ids(ask(index, pasted.replace('"', ""))) == ["e0"]  # as it says
+    for other in ("zeppelin", 'zep" pelin', '"x.py fails"'):
+        assert "without the quotes" not in ask(index, other)["message"], other
+
+
+@pytest.mark.parametrize(
+    ("question", "window"),
+    [
+        ("zeppelin on 29 May", "--from 2025-05-29 --to 2025-05-30"),  # this year it is still to come
+        ("zeppelin on 2 March", "--from 2026-03-02 --to 2026-03-03"),  # the day of the newest entry
+        ("zeppelin on 3 March", "--from 2025-03-03 --to 2025-03-04"),
+        ("zeppelin in February", "--from 2026-02-01 --to 2026-03-01"),
+        ("zeppelin in December 2025", "--from 2025-12-01 --to 2026-01-01"),
+        ("zeppelin on 29 February", "--from 2024-02-29 --to 2024-03-01"),
+        ("zeppelin on 29 May 2027", "--from 2027-05-29 --to 2027-05-30"),
+        ("飞艇 2月下旬", "--from 2026-02-21 --to 2026-03-01"),
+    ],
+)
+def test_a_date_in_a_question_that_finds_nothing_is_told_as_a_window(one: Index, question: str, window: str) -> None:
+    one.conversation(["heron"])
+    answer = ask(one, question)
+    assert (answer["conversations"], window in answer["message"]) == ([], True), answer["message"]
+
+
+def test_no_window_is_told_where_none_helps(one: Index) -> None:
+    one.conversation(["heron"])
+    for question in ("zeppelin", "zeppelin on 31 February", "heron on 2 March", "zeppelin in February 0000"):
+        assert "--from" not in ask(one, question)["message"], question
+    assert "--from" not in ask(one, "zeppelin on 2 March", window=parse(None, "2026-01-01", None, 0))["message"]
+    assert ask(one, 'zeppelin "herons" on 1 March')["message"].count("--from 2026-03-01 --to 2026-03-02") == 1
+
+
 def test_a_weak_tail_is_left_out(index: Index) -> None:
     """Entries that hold only what nearly all hold do not follow one that holds the rare word."""
     index.conversation(["the zeppelin calls the harbour"], "right")

@@ -13,7 +13,8 @@ from recall import labels
 from recall import query as querying
 from recall.errors import ArgumentError
 from recall.index import literal, matches, plan
-from recall.searcher import SearchRequest, default_filters, search
+from recall.reader import ReadRequest, read
+from recall.searcher import INCLUDES, SearchRequest, default_filters, search
 from recall.timewindow import parse
 from tests.search.builder import DAY, PROFILE, START, Index, Turn, millis
 from tests.shared import SHARED, needs_shared
@@ -123,6 +124,27 @@ def test_roles_and_marks(index: Index) -> None:
     assert "e4" in ids(ask(index, "heron", include=("abandoned",)))
     assert {"e5", "e6"} <= set(ids(ask(index, "heron", include=("undone",))))
     assert "e9" in ids(ask(index, "heron", include=("delegates",)))
+
+
+@pytest.mark.parametrize("mark", ["synthetic", "meta"])
+def test_what_a_program_put_in_is_found_where_system_is_asked_and_can_be_read(index: Index, mark: str) -> None:
+    """As docs/hosts.md says."""
+    index.conversation(
+        [
+            Turn("heron"),
+            Turn("heron system", "system", marks=f"active {mark}"),
+            Turn("heron user", marks=f"active {mark}"),
+        ]
+    )
+    assert ids(ask(index, "heron", include=INCLUDES)) == ["e0"]
+    assert ids(ask(index, "heron", roles=("user",))) == ["e0"]
+    assert ids(ask(index, "heron", roles=("system",))) == ["e1"]
+    assert sorted(ids(ask(index, "heron", roles=("system", "user")))) == ["e0", "e1", "e2"]
+    with pytest.raises(ArgumentError) as refused:
+        ask(index, "heron", include=(mark,))
+    assert refused.value.code == "usage"
+    shown: Any = read(index.database, PROFILE, ReadRequest("one"))["fragments"]
+    assert [one["entry_id"] for one in shown] == ["e0", "e1", "e2"]
 
 
 def test_filters_come_before_the_limit(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recall import cut, labels, segment
 from recall.query import Query
 
-LENGTH = 200
+LENGTH = 240
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff]")
 _WIDTH = 4  # what a character of a script without spaces counts: to a model it is a token, as four Latin ones are
 _SEARCHED = 200_000  # characters of a text that are looked through

@@ -26,7 +26,7 @@ NOTICE = (
 
 # What a list shows of each, in characters, wide ones counted as they weigh; the document has the whole.
 _LINE, _DESCRIPTION, _SUMMARY, _CITED = 160, 240, 320, 4
-_TITLE = 64  # of a title on a page of search: the quotes below it say what it is about
+_TITLE, _QUOTE = 64, 200  # on a page of search: the quotes say what a title does not
 _GO_INSIDE = "Where it says `more match`, a search with that conversation_id finds the rest."
 _SPACES = re.compile(r"[ \t]{2,}")
 # A line of a topic's description (`browser`) whose facts stand in its head.
@@ -94,8 +94,9 @@ def _hit(entry: Answer) -> Iterable[str]:
     if by := entry.get("superseded_by"):
         now = f"{by['conversation_id']} entry {one_line(by['entry_id'])}: {one_line(by['statement'])}"
         yield f"     superseded by {now}"
-    cut = ("… " if entry.get("cut_before") else "", " …" if entry.get("cut_after") else "")
-    yield from _indented(_SPACES.sub(" ", f"{cut[0]}{entry['snippet']}{cut[1]}"), "     ")
+    quote = snippet.of(str(entry["snippet"]), (), entry["role"], _QUOTE)  # what was asked for stands near its beginning
+    cut = ("… " if entry.get("cut_before") else "", " …" if quote.cut_after or entry.get("cut_after") else "")
+    yield from _indented(_SPACES.sub(" ", f"{cut[0]}{quote.text}{cut[1]}"), "     ")
 
 
 def _read(answer: Answer) -> tuple[str, list[str]]:

@@ -119,9 +119,10 @@ def test_a_page_of_search(indexed: None) -> None:
             assert f"last active {conversation['last_active_at'][:10]}" in page.text
             for entry in conversation["entries"]:
                 assert f"entry {entry['entry_id']} ({entry['role']}, {entry['timestamp'][:16]}Z" in page.text
-                assert entry["snippet"].splitlines()[0].split("  ")[0] in page.text
-                cut = entry["cut_before"] or entry["cut_after"]
-                assert not cut or snippet.weight(entry["snippet"]) > 120, entry["snippet"]
+                below = page.text.partition(f"entry {entry['entry_id']} (")[2].partition("\n")[2]
+                quote, shown = entry["snippet"].splitlines()[0].split("  ")[0], below.splitlines()[0].strip("… ")
+                least = len(shown) >= 160 if shown.isascii() else snippet.weight(shown) >= 150
+                assert shown == quote or (quote.startswith(shown) and least), (quote, shown)
         more = sum(conversation["truncated"] for conversation in found)
         assert page.text.count(", more match]") == more
         assert ("with that conversation_id" in page.text.split("<<<")[0]) == (more > 0)

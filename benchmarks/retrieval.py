@@ -7,6 +7,7 @@ indexed, then searched. Layers add up in the order given:
 
     keyword      the words of the entry itself
     neighbours   and of the turns beside it, the block around it, the conversation as a whole, and other words for it
+    always       the same without the floor: an answer whatever is asked, as the engines of `--baselines` give one
     offline      and what the built-in analyser wrote about it
     curated      what a strong model wrote instead, recorded in `curation.jsonl` (where there is none: offline)
     vocabulary   and the profile's own names for what is asked: rewriting without a model
@@ -38,7 +39,7 @@ from recall.settings import OFFLINE
 from recall.weights import WEIGHTS, Weights
 
 DEFAULT_LAYERS = ("keyword", "neighbours", "curated", "rewrite")
-LAYERS = ("keyword", "neighbours", "offline", "curated", "vocabulary", "rewrite")
+LAYERS = ("keyword", "neighbours", "always", "offline", "curated", "vocabulary", "rewrite")
 RECORDED = frozenset({"curated", "vocabulary", "rewrite"})
 REWRITING = frozenset({"vocabulary", "rewrite"})
 ASIDE = "adversarial"
@@ -46,6 +47,7 @@ _UNCURATED = replace(WEIGHTS, curated={})
 _WEIGHTS = {
     "keyword": replace(_UNCURATED, before=(), after=(), block=0.0, conversation=0.0, related=0.0),
     "neighbours": _UNCURATED,
+    "always": replace(_UNCURATED, floor=0.0),
 }
 Ask = Callable[[str], list[Entry]]
 

@@ -38,7 +38,7 @@ class Pairs:
     """The pairs of a text, folded as the index folds them, by where they stand in it.
 
     `inside`: in a word, somewhere in the text. The others lie `across` the border of two words only, and those that are
-    `hollow` too have a word on one side that is no subject.
+    `hollow` too have a word on one side that is no subject, or are an ending in Japanese.
     """
 
     inside: frozenset[str] = frozenset()
@@ -65,8 +65,9 @@ def pairs(text: str) -> Pairs:
         if word.kind == "run":
             borders = dict(_borders(run)) if len(run) >= SHORTEST else {}
             for place, pair in enumerate(word.parts[:-1], start=1):
-                if place in borders:
-                    across[pair] = borders[place] and across.get(pair, True)
+                ending = bool(borders) and any(_is_hiragana(sign) for sign in pair)
+                if place in borders or ending:
+                    across[pair] = (ending or borders[place]) and across.get(pair, True)
                 else:
                     inside.add(pair)
     over = across.keys() - inside
@@ -74,12 +75,21 @@ def pairs(text: str) -> Pairs:
 
 
 def _borders(run: str) -> Iterator[tuple[int, bool]]:
-    """Each place in a run at which a word ends and another begins; whether one of the two is no subject."""
+    """Each place in a run at which a word ends and another begins; whether one of the two is no subject.
+
+    Two signs that are cut from each other may be a name that BudouX does not know, as 于明 is: both have to be empty.
+    """
     place, before = 0, ""
     for word in _parser(_language(run)).parse(run):
         if before:
-            yield place, before in _EMPTY or word in _EMPTY
+            empty = (before in _EMPTY) + (word in _EMPTY)
+            yield place, empty == 2 or (empty == 1 and len(before) + len(word) > 2)
         place, before = place + len(word), word
+
+
+def _is_hiragana(sign: str) -> bool:
+    """Japanese writes endings and particles so, and few subjects."""
+    return "\u3041" <= sign <= "\u309f"
 
 
 def _language(run: str) -> str:

@@ -104,7 +104,7 @@ class Candidates:
         ranked = [self._ranked(query, rewrites) for query, rewrites in pairs if query.literal]
         fused = self._once(ranking.fuse(ranked, self._weights.reciprocal))
         self._rows = hits.rows(self._connection, fused)
-        order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *self._tie(hit)))
+        order = sorted(fused.values(), key=lambda hit: (-round(hit.score, 9), *hits.tie(self._rows[hit.entry_no])))
         self.hits = self._latest_first(order)
 
     def page(self, first: int) -> tuple[list[Group], int | None]:
@@ -216,15 +216,14 @@ class Candidates:
         sign = -1 if self._request.sort == "newest" else 1
         found = self._found_themselves(found)
         # What has no time comes last either way.
-        return sorted(found, key=lambda hit: (self._at(hit) is None, sign * (self._at(hit) or 0), *self._tie(hit)))
+        return sorted(
+            found,
+            key=lambda hit: (self._at(hit) is None, sign * (self._at(hit) or 0), *hits.tie(self._rows[hit.entry_no])),
+        )
 
     def _at(self, hit: Hit) -> int | None:
         at: int | None = self._rows[hit.entry_no]["at"]
         return at
-
-    def _tie(self, hit: Hit) -> tuple[int, int, int, int]:
-        row = self._rows[hit.entry_no]
-        return (-(row["at"] or 0), row["started_at"] or 0, row["conversation_no"], row["seq"])
 
     def _once(self, fused: Mapping[int, Hit]) -> dict[int, Hit]:
         """Records that a fork or a copy holds too, once: in the conversation that began first."""

@@ -103,7 +103,7 @@ def without(text: str) -> str:
 def _named(text: str) -> Iterator[Moment]:
     for found in _found(text):
         given = found.groupdict()
-        month = given["month"].lower()
+        month = given["month"].casefold()  # `ſeptember` is matched too
         number = _HAN.get(month) or _SHORT.get(month[:3]) or int(month)
         first, last = _PARTS.get(given.get("part") or "", (1, 31))
         if 1 <= number <= 12:

@@ -67,7 +67,9 @@ class Ranked:
             return self._phrases()
         combined = self._scored(rewrites, alone=alone, own_words=own_words)
         if rewrites and self._query.exact and not alone:
-            scoring.hold_exact(combined, self._scored((), alone=False, own_words=False), TOLD)
+            plain = self._scored((), alone=False, own_words=False)
+            rows = hits.rows(self._connection, combined.keys() | plain.keys())
+            scoring.hold_exact(combined, plain, lambda entry_no: hits.tie(rows[entry_no]))
         return combined
 
     def _scored(self, rewrites: Sequence[Query], *, alone: bool, own_words: bool) -> dict[int, Parts]:
@@ -242,21 +244,24 @@ class Ranked:
         """Spelling -> the entries that hold it letter for letter, of those that hold its parts."""
         exact: dict[str, list[int]] = {}
         for spelling in self._query.exact:
-            terms = querying.cut(spelling).terms
+            own = _in_one(spelling)  # where the spelling goes on, as in `src/foo.rs:77`, its own form does not stand
+            terms = [term for term in querying.cut(spelling).terms if term not in own]
             hold = [sight.entries[term].rows for term in terms if term in sight.entries]
             among = frozenset.intersection(*hold) if hold else frozenset()
-            in_one = (sight.entries[term].rows for term in _in_one(spelling) if term in sight.entries)
+            in_one = (sight.entries[term].rows for term in own if term in sight.entries)
             among = among.union(*in_one) & combined.keys()
             first = scoring.best({entry_no: combined[entry_no] for entry_no in among}, KEPT)
             exact[spelling] = self._holding([spelling], first)
         return exact
 
     def _add_exact(self, combined: dict[int, Parts], exact: Mapping[str, Sequence[int]]) -> None:
-        """Put entries that hold a spelling letter for letter above those that hold its parts."""
+        """Put entries that hold a spelling letter for letter above those that hold its parts, and what holds all of the
+        query above what holds one of its spellings."""
         best = max((sum(parts.values()) for parts in combined.values()), default=0.0)
-        for holding in exact.values():
+        for spelling, holding in sorted(exact.items(), key=lambda one: one[0] == self._query.whole):
+            times = 2 if spelling == self._query.whole and len(exact) > 1 else 1
             for entry_no in holding:
-                combined[entry_no]["exact"] = max(self._weights.exact * best, 1e-6)
+                combined[entry_no]["exact"] = max(times * self._weights.exact * best, scoring.STEP)
 
     def _holding(self, spellings: Sequence[str], among: Iterable[int]) -> list[int]:
         """Which entries hold each spelling letter for letter; the first of `among` are read to the end."""

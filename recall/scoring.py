@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -24,6 +24,7 @@ from recall.weights import Weights
 
 Parts = dict[str, float]
 _PAIRED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+STEP = 1e-6  # by which a score is above another
 SPOKEN = ("keyword", "related", "curated", "rewrite")  # by which an entry is found itself
 LAYERS = ("keyword", "neighbours", "related", "close", "curated", "rewrite")
 
@@ -139,7 +140,8 @@ class _Scores:
         still be others: then other words count less in entries, and in what was written not at all.
         """
         sight, weights = self._sight, self._weights
-        most = sum(_worth(sight.entries.get(term), sight.texts.get(term), sight) for term in related.asked)
+        worths = [_worth(sight.entries.get(term), sight.texts.get(term), sight) for term in related.asked]
+        most = sum(worths) if any(sight.knows(term) for term in related.asked) else math.inf
         known = all(sight.knows(term) for term in related.asked)
         own = self._holding_all(related.asked)
         done = set(own)
@@ -303,26 +305,29 @@ def best(found: Mapping[int, Parts], most: int) -> dict[int, Parts]:
     return {entry_no: found[entry_no] for entry_no in order[:most]}
 
 
-def hold_exact(combined: dict[int, Parts], plain: Mapping[int, Parts], most: int) -> None:
+def hold_exact(combined: dict[int, Parts], plain: Mapping[int, Parts], tie: Callable[[int], tuple[int, ...]]) -> None:
     """Let no entry that holds the query letter for letter stand lower in `combined` than in `plain`.
 
-    Those that do are put in their places from the first on, so that each stays where it was put.
+    `tie`: what entries of one score are ordered by where they are shown. Each is put where it stood, from the first on,
+    and then given what it needs to stand there.
     """
-    order = list(best(combined, len(combined)))
-    sums = {entry_no: sum(parts.values()) for entry_no, parts in combined.items()}
-    for most_low, entry_no in enumerate(best(plain, most)):
-        if "exact" not in plain[entry_no] or entry_no in order[: most_low + 1]:
-            continue
-        if entry_no in order:
-            order.remove(entry_no)
-        place = min(most_low, len(order))
-        order.insert(place, entry_no)
-        behind = sums[order[place + 1]] if place + 1 < len(order) else 0.0
-        before = sums[order[place - 1]] if place else behind + 1.0
+    order = in_order(combined, tie)
+    for place, entry_no in enumerate(in_order(plain, tie)):
+        if "exact" in plain[entry_no] and entry_no not in order[: place + 1]:
+            if entry_no in order:
+                order.remove(entry_no)
+            order.insert(place, entry_no)
+    behind = 0.0
+    for entry_no in reversed(order):
         parts = combined.setdefault(entry_no, {})
-        held = sum(parts.values())
-        sums[entry_no] = before - (before - behind) / most  # a small step: many may be put behind each other
-        parts["exact"] = parts.get("exact", 0.0) + sums[entry_no] - held
+        if "exact" in plain.get(entry_no, ()) and sum(parts.values()) <= behind:
+            parts["exact"] = parts.get("exact", 0.0) + behind + STEP - sum(parts.values())
+        behind = max(behind, sum(parts.values()))
+
+
+def in_order(found: Mapping[int, Parts], tie: Callable[[int], tuple[int, ...]]) -> list[int]:
+    """Entries as they are shown: the best first, of one score by `tie`."""
+    return sorted(found, key=lambda entry_no: (-round(sum(found[entry_no].values()), 9), tie(entry_no)))
 
 
 def reaches_floor(
@@ -348,7 +353,7 @@ def reaches_floor(
     possible += sum(named.values())
     for term in terms:
         held, text = sight.entries.get(term), sight.texts.get(term)
-        if held is None and (term in known.across or any(term in asked for asked in named)):
+        if held is None and (term in known.across or _is_run(term) or any(term in asked for asked in named)):
             continue
         worth = idf(held.total if held else 0, sight.total) * (1.0 if held else weights.unknown)
         worth *= as_word(term, known, weights)
@@ -362,6 +367,11 @@ def reaches_floor(
     if max(sums, default=0.0) >= floor * possible:
         return True
     return max(texts.values(), default=0.0) >= weights.floor_written * possible > 0
+
+
+def _is_run(term: Term) -> bool:
+    """Whether a term is all of a run without spaces: where it stands nowhere, its pairs say what is missed."""
+    return len(term.words) > 1 and all(_PAIRED.match(word) for word in term.words)
 
 
 def _named_otherwise(terms: Sequence[Term], related: Iterable[Related], sight: Sight) -> dict[tuple[Term, ...], float]:

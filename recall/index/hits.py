@@ -28,6 +28,11 @@ def rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, sq
     return {row["entry_no"]: row for row in found}
 
 
+def tie(row: sqlite3.Row) -> tuple[int, int, int, int]:
+    """What entries of one score are ordered by: the newest first, then as they stand."""
+    return (-(row["at"] or 0), row["started_at"] or 0, row["conversation_no"], row["seq"])
+
+
 def searchable(connection: sqlite3.Connection, numbers: Iterable[int], most: int) -> dict[int, str]:
     """The first characters of the texts of entries, by number, with the reader's labels covered."""
     found = connection.execute(

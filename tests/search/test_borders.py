@@ -123,3 +123,29 @@ def test_an_entry_that_names_the_date_comes_first_whatever_stands_around_it_ther
     index.conversation(["5个人开了24次会，每月一次，在每日的会议之后写记录"], "numbers")
     found = ask(index, "在5月24号的会议记录")["conversations"][0]
     assert found["entries"][0]["snippet"] == "会议记录 2025年 5月 24日"
+
+
+@pytest.mark.parametrize("asked", ["于明", "于明呢", "于明是谁", "于明的", "于明 呢"])
+def test_a_name_that_begins_as_a_word_that_only_asks_is_found(index: Index, asked: str) -> None:
+    index.conversation([f"明天的会议第{number}次" for number in range(100)], "noise")
+    index.conversation(["于明昨天到了公司"], "answer")
+    found = ask(index, asked)["conversations"]
+    assert [one["host_conversation_id"] for one in found] == ["answer"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["なぜデッドロックが起きたのか", "デッドロックはなぜ起きた", "デッドロックが発生した"]
+)
+def test_endings_in_a_japanese_question_are_nothing_that_is_missed(index: Index, asked: str) -> None:
+    index.conversation([f"窯の第{number}号" for number in range(120)], "noise")
+    index.conversation(["デッドロックを直しました"], "answer")
+    assert ask(index, asked)["conversations"][0]["host_conversation_id"] == "answer"
+
+
+def test_what_stands_nowhere_outweighs_how_it_is_asked_where_another_word_says_it(index: Index) -> None:
+    """The worth of a word that nothing holds is not known: that of the other word is taken for it."""
+    index.conversation([f"note {number} of the kiln" for number in range(900)], "noise")
+    for number in range(4):
+        index.conversation([f"要说清楚发生了什么 {number}"], f"filler-{number}")
+    index.conversation(["two transfers came to a deadlock"], "answer")
+    assert ask(index, "死锁是怎么发生的")["conversations"][0]["host_conversation_id"] == "answer"

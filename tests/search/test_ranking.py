@@ -160,19 +160,64 @@ def test_rewrites_never_push_an_exact_hit_down(index: Index) -> None:
 
 
 parts = st.dictionaries(
-    st.integers(1, 12), st.floats(0.1, 9).map(lambda score: {"keyword": score}), min_size=1, max_size=12
+    st.integers(1, 80),
+    st.one_of(st.floats(0.1, 9), st.sampled_from([1.0, 2.0])).map(lambda score: {"keyword": score}),
+    min_size=1,
+    max_size=80,
 )
 
 
-@given(parts, parts, st.sets(st.integers(1, 12)))
+def tie(entry_no: int) -> tuple[int, int]:
+    return (-entry_no % 7, entry_no)
+
+
+@given(parts, parts, st.sets(st.integers(1, 80)))
 def test_exact_hits_keep_their_places(
     combined: dict[int, dict[str, float]], plain: dict[int, dict[str, float]], exact: set[int]
 ) -> None:
     for entry_no in exact & plain.keys():
         plain[entry_no]["exact"] = 10.0
-    before = list(scoring.best(plain, 60))
-    scoring.hold_exact(combined, plain, 60)
-    after = list(scoring.best(combined, 60))
+    before = scoring.in_order(plain, tie)
+    scoring.hold_exact(combined, plain, tie)
+    after = scoring.in_order(combined, tie)
     for place, entry_no in enumerate(before):
         assert entry_no not in exact or after.index(entry_no) <= place
     assert all(entry_no in after for entry_no in exact & plain.keys())
+
+
+def test_a_spelling_that_goes_on_is_one(index: Index) -> None:
+    """Though another entry has it by itself; its parts in another order are not it."""
+    index.conversation([f"nothing to do with it, number {number}" for number in range(120)], "noise")
+    index.conversation(["open src/foo.rs"], "bare")
+    index.conversation(["rs foo src foo rs"], "parts")
+    index.conversation(["panicked at src/foo.rs:77:12"], "on")
+    with index.database.read() as connection:
+        filters = default_filters(index.number)
+        for rewriting in (Rewriting((), "not_asked", "ready"), Rewriting((("rs foo",),), "done", "ready")):
+            hits = rank(connection, filters, ["src/foo.rs"], rewriting=rewriting)
+            names = [name_of(index, hit.entry_no) for hit in hits]
+            assert set(names[:2]) == {"bare", "on"}, rewriting
+
+
+def test_what_holds_the_whole_query_stands_above_what_holds_a_path_of_it(index: Index) -> None:
+    index.conversation([f"nothing to do with it, number {number}" for number in range(120)], "noise")
+    asked = "could not serialize access due to read/write dependencies among transactions"
+    index.conversation([f"ERROR: {asked} {'and more of the log ' * 30}"], "whole")
+    index.conversation(["read/write dependencies: could not serialize, transactions"], "path")
+    with index.database.read() as connection:
+        first = rank(connection, default_filters(index.number), [asked])[0]
+    assert name_of(index, first.entry_no) == "whole"
+
+
+def name_of(index: Index, entry_no: int) -> str:
+    with index.database.read() as connection:
+        row = connection.execute(
+            """SELECT c.host_conversation_id FROM entries JOIN conversations AS c USING (conversation_no)
+               WHERE entry_no = ?""",
+            (entry_no,),
+        ).fetchone()
+    return str(row[0])
+
+
+def test_a_month_in_any_letters_is_one() -> None:
+    assert list(moments.named("in \u017feptember 2023")) == [Moment(2023, 9)]

@@ -89,6 +89,7 @@ class Ranked:
         more = [] if named else self._drawn(rewrites)
         line = self._around([*drawn, *more, *_cited_first(written, CITED)])
         sight = self._sight(line, written, found)
+        self._saw(self._left_as_good(drawn, sight))
         known = replace(known, related=tuple(self._meant(known.related, sight)))
         rewritten = frozenset(bag) - frozenset(self._query.terms)
         asked = Asked(
@@ -113,6 +114,12 @@ class Ranked:
         self._add_exact(combined, exact)
         self._add_now(combined, sight)
         return combined
+
+    def _left_as_good(self, drawn: Sequence[int], sight: Sight) -> bool:
+        """Whether as many as can be drawn hold all that was asked, so that more may do so that were not looked at."""
+        rows = [sight.entries[term].rows for term in self._query.terms if term in sight.entries]
+        hold = frozenset.intersection(*rows) if rows else frozenset()
+        return len(hold.intersection(drawn)) >= matches.POOL
 
     def _others(self, related: Sequence[Related], found: Mapping[Term, int]) -> dict[Term, int]:
         """The other words for what is asked with the rows that hold them; a common one tells little and costs much."""

@@ -268,3 +268,13 @@ def test_what_has_no_time_is_last_and_a_window_says_that_it_left_it_out(index: I
         browsed = browse(index.database, PROFILE, BrowseRequest(topic, window=window))
         assert browsed["message"] == "2 entries have no usable time and cannot be in this window.", topic
         assert browse(index.database, PROFILE, BrowseRequest(topic))["message"] == "", topic
+
+
+@pytest.mark.parametrize(("holders", "coverage"), [(60, "complete"), (160, "bounded")])
+def test_more_entries_that_hold_all_that_was_asked_than_are_looked_at_are_told(
+    index: Index, holders: int, coverage: str
+) -> None:
+    for number in range(holders):
+        index.conversation([f"the heron of pond {number}", "nothing to do with it"], f"c{number}")
+    assert ask(index, "heron")["coverage"] == coverage
+    assert ask(index, "heron nothing")["coverage"] == "complete", "none of them has both"

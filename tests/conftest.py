@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,10 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 # For a person who looks for more: HYPOTHESIS_PROFILE=search.
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# A shell ignores it for what it starts in the background, and a process that is born so cannot be interrupted.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Our own settings, what the hosts read to find their stores, folders, and keys and addresses of model providers.
 _FOREIGN = re.compile(

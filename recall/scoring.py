@@ -115,7 +115,7 @@ class _Scores:
             places = [self._place[number] for number in held.rows if number in self._place]
         if held is None and text is None:
             return
-        worth = weight * _worth(held, text, self._sight)
+        worth = weight * _worth(held, text, self._sight, self._weights)
         own = set(places)
         rewritten = term in self._asked.rewritten
         for place in places:
@@ -140,7 +140,7 @@ class _Scores:
         still be others: then other words count less in entries, and in what was written not at all.
         """
         sight, weights = self._sight, self._weights
-        worths = [_worth(sight.entries.get(term), sight.texts.get(term), sight) for term in related.asked]
+        worths = [_worth(sight.entries.get(term), sight.texts.get(term), sight, weights) for term in related.asked]
         most = sum(worths) if any(sight.knows(term) for term in related.asked) else math.inf
         known = all(sight.knows(term) for term in related.asked)
         own = self._holding_all(related.asked)
@@ -150,7 +150,7 @@ class _Scores:
             written: dict[int, float] = {}
             for term in (term for term, is_same in related.others.items() if is_same == same):
                 holding, text = sight.entries.get(term), sight.texts.get(term)
-                worth = weight * min(most, _worth(holding, text, sight))
+                worth = weight * min(most, _worth(holding, text, sight, weights))
                 spoken = worth * (weights.known if known else 1.0)
                 for number in holding.rows if holding else ():
                     place = self._place.get(number)
@@ -289,9 +289,11 @@ def _line_ends(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     return ends
 
 
-def _worth(held: Holding | None, text: Holding | None, sight: Sight) -> float:
+def _worth(held: Holding | None, text: Holding | None, sight: Sight, weights: Weights) -> float:
     """What a term tells: by the entries that hold it, or by the texts, where it stands in no entry."""
-    return idf(held.total, sight.total) if held else min(idf(text.total if text else 1, 100), 4.0)
+    if held:
+        return idf(held.total, sight.total)
+    return min(idf(text.total if text else 1, weights.texts), weights.only_written)
 
 
 def _firm(length: float, weights: Weights) -> float:
@@ -360,7 +362,7 @@ def reaches_floor(
         possible += worth
         paired += worth if _PAIRED.search(term.words[0]) else 0.0
         for number in text.rows if text else ():
-            texts[number] = texts.get(number, 0.0) + _worth(held, text, sight)
+            texts[number] = texts.get(number, 0.0) + _worth(held, text, sight, weights)
     share = paired / possible if possible else 0.0
     floor = weights.floor * (1 - (1 - weights.floor_pairs) * share)
     sums = (sum(shares.get(layer, 1.0) * score for layer, score in parts.items()) for parts in found.values())

@@ -33,6 +33,8 @@ class Weights:
     roles: Mapping[str, float] = field(default_factory=lambda: _ROLES)
     curated: Mapping[str, float] = field(default_factory=lambda: _CURATED)  # by kind of text that cites the entry
     extractive: float = 0.1  # of that, where the built-in analyser wrote it
+    texts: int = 100  # a term that stands in texts only is worth its idf among so many of them,
+    only_written: float = 4.0  # and this at most
     cited: float = 0.8  # of that, where the entry holds the term itself
     moment: float = 1.3  # added to the factor of an entry from the time that the question names
     near_moment: float = 0.7  # of that, a day beside it
